@@ -1,0 +1,89 @@
+"""The envelope around every event, complete by itself: an exported line needs no headers."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Literal, NamedTuple
+
+from pydantic import SerializeAsAny
+from pydantic_core import from_json
+
+from schemas.base import Event, Value
+
+
+class Actor(Value):
+    """Who caused it. `instance` tells two replicas apart."""
+
+    kind: Literal["operator", "service", "organism", "worker"]
+    name: str
+    instance: str = ""
+
+
+class Envelope(Value):
+    """One event. `recorded_at` and `seq` are the stream's own and live in `Recorded`."""
+
+    id: str
+    type: str
+    v: int
+    run: str
+    epoch: int | None = None
+    entity: str
+    entity_id: str
+    occurred_at: datetime
+    cause: str | None = None
+    correlation: str | None = None
+    seen: int
+    actor: Actor
+    by: str
+    about: str | None = None
+    traceparent: str | None = None
+    data: SerializeAsAny[Event]
+
+
+class Recorded(NamedTuple):
+    """An event as the log holds it. `seq` is its stream sequence."""
+
+    seq: int
+    envelope: Envelope
+
+    @property
+    def data(self) -> Event:
+        return self.envelope.data
+
+    @property
+    def run(self) -> str:
+        return self.envelope.run
+
+    @property
+    def entity_id(self) -> str:
+        return self.envelope.entity_id
+
+
+class Draft(NamedTuple):
+    """What a decision wants to say: the kernel adds identity, time and position.
+
+    `blobs` are bytes that `data` refers to; they are stored before the event is appended.
+    """
+
+    entity_id: str
+    data: Event
+    epoch: int | None = None
+    blobs: tuple[bytes, ...] = ()
+
+
+def encode(envelope: Envelope) -> bytes:
+    """The JSON body that goes into the stream."""
+    return envelope.model_dump_json(exclude_none=True).encode()
+
+
+def decode(body: bytes, catalogue: Mapping[tuple[str, int], type[Event]]) -> Envelope:
+    """Parse one body into its newest class. Raises `ValueError` on anything else."""
+    from schemas.upcasts import upcast
+
+    raw = from_json(body)
+    if not isinstance(raw, dict):
+        raise ValueError("an event is a JSON object")
+    kind, version, data = upcast(raw.get("type", ""), raw.get("v", 0), raw.get("data"))
+    found = catalogue.get((kind, version))
+    if found is None:
+        raise ValueError(f"unknown event {kind} v{version}")
+    return Envelope.model_validate({**raw, "v": version, "data": found.model_validate(data)})
