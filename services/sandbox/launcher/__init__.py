@@ -1,0 +1,1 @@
+"""The kernel's first process inside a sandbox."""

@@ -1,0 +1,118 @@
+"""The outer process. As root it becomes two: this one keeps the cgroups, the worker drops root.
+
+It ends when the worker ends, or when the kernel does: the kernel holds the other end of the
+control pipe, and its death closes it.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+from _signal import (  # type: ignore[import-not-found]
+    SIG_DFL,
+    SIGKILL,
+    SIGTERM,
+    signal,
+)
+
+from . import cgroups, kernel, wire, worker
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # `typing` would take 6 ms to load
+    from collections.abc import Callable
+    from typing import Any, NoReturn
+
+REPORT = 1
+
+
+def main() -> NoReturn:
+    """Read the request, run the attempt, exit."""
+    control, label = int(sys.argv[1]), sys.argv[2]
+    kernel_pid = int(sys.argv[3])
+    os.set_inheritable(control, False)
+    if os.geteuid() != 0:
+        kernel.die_with_parent(kernel_pid, SIGKILL)
+        attempt(worker.Links(control, label))
+    signal(SIGTERM, _end)
+    kernel.die_with_parent(kernel_pid, SIGTERM)
+    supervise(control, label)
+
+
+def attempt(links: worker.Links, before: Callable[[], None] | None = None) -> NoReturn:
+    """The worker's life: the request in, a report out, whatever happens."""
+    try:
+        if before is not None:
+            before()
+        request, blobs = wire.unpack(wire.read_all(0))
+        report, contents = worker.run(request, blobs, links)
+    except worker.KernelGone:
+        os._exit(1)
+    except BaseException as error:  # noqa: BLE001 (told to the kernel)
+        report, contents = worker.failure(f"{type(error).__name__}: {error}"), []
+    wire.write_all(REPORT, wire.pack(report, contents))
+    os._exit(0)
+
+
+def supervise(control: int, label: str) -> NoReturn:
+    request = wire.decode(_first_line())
+    groups = cgroups.create(label, request["limits"]) if request["cgroups"] else None
+    pid = 0
+    try:
+        spool = os.open(request["spool"], os.O_RDONLY | os.O_DIRECTORY)
+        monitor = os.getpid()
+        pid = os.fork()
+        if pid == 0:
+            links = worker.Links(control, label, groups, spool)
+            attempt(links, lambda: drop(request["user"], monitor))
+        _await(pid, control)
+    finally:
+        if pid:
+            _kill(pid)
+        if groups is not None:
+            groups.remove()
+    os._exit(0)
+
+
+def drop(user: list[int], monitor: int) -> None:
+    """Become the sandbox user for good."""
+    signal(SIGTERM, SIG_DFL)
+    uid, gid = user
+    os.setgroups([])
+    os.setresgid(gid, gid, gid)
+    os.setresuid(uid, uid, uid)
+    kernel.stay_dumpable()
+    kernel.die_with_parent(monitor, SIGKILL)
+
+
+def _first_line() -> str:
+    """The header only, and the offset back to the start: the worker reads it all itself."""
+    head = b""
+    while b"\n" not in head:
+        chunk = os.read(0, 1 << 16)
+        if not chunk:
+            break
+        head += chunk
+    os.lseek(0, 0, os.SEEK_SET)
+    return head.partition(b"\n")[0].decode()
+
+
+def _await(pid: int, control: int) -> None:
+    worker_end = os.pidfd_open(pid)
+    poller = select.poll()
+    poller.register(worker_end, select.POLLIN)
+    poller.register(control, 0)  # a hang-up is told without asking
+    poller.poll()
+    os.close(worker_end)
+
+
+def _kill(pid: int) -> None:
+    try:
+        os.kill(pid, SIGKILL)
+        os.waitpid(pid, 0)
+    except (ProcessLookupError, ChildProcessError):
+        pass
+
+
+def _end(*_: Any) -> NoReturn:
+    raise SystemExit
