@@ -1,0 +1,1 @@
+"""What an organism runs on: its tools, gateway, prompt, records and the loop over its passes."""

@@ -1,0 +1,1 @@
+"""The organism's tools, one module a subject; a tool is a documented method."""
