@@ -9,10 +9,8 @@ import argparse
 import json
 import os
 import statistics
-import tempfile
 from pathlib import Path
 
-from seed.layer import FRAMEWORK, compile_tree
 from tests.support.attempt import Attempt
 from tests.support.stub_model import StubModel
 
@@ -22,13 +20,10 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 def measure(rounds: int) -> list[float]:
     """One figure a round: user and system time of the process."""
-    with tempfile.TemporaryDirectory(prefix="pyc-") as folder:
-        Path(folder).chmod(0o755)
-        pycache = compile_tree(FRAMEWORK, Path(folder), mounted=str(FRAMEWORK))
-        return [_round(pycache) for _ in range(rounds)]
+    return [_round() for _ in range(rounds)]
 
 
-def _round(pycache: Path) -> float:
+def _round() -> float:
     found: list[float] = []
 
     def script(_: object) -> str:
@@ -36,7 +31,7 @@ def _round(pycache: Path) -> float:
         return "ready"
 
     with StubModel(script) as stub, Attempt(purpose="epoch", steps=1) as attempt:
-        process = attempt.start(stub.base_url, pycache)
+        process = attempt.start(stub.base_url)
         process.communicate(timeout=30)
     return found[0]
 

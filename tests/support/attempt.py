@@ -1,5 +1,7 @@
 """Runs the real seed in a real /usr/bin/python3 process, in folders laid out like a sandbox's."""
 
+import atexit
+import functools
 import json
 import os
 import shutil
@@ -10,10 +12,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from seed.layer import FRAMEWORK, INTERPRETER
+from seed.layer import FRAMEWORK, INTERPRETER, compile_tree
 
 TOKEN = "token-that-nobody-may-see"
 SANDBOX_USER = 65532
+
+
+@functools.cache
+def bytecode() -> Path:
+    """The seed compiled once a session, as the kernel compiles each genome once."""
+    folder = Path(tempfile.mkdtemp(prefix="seed-pyc-"))
+    folder.chmod(0o755)
+    atexit.register(shutil.rmtree, folder)
+    return compile_tree(FRAMEWORK, folder, mounted=str(FRAMEWORK))
 
 
 @dataclass
@@ -44,7 +55,7 @@ class Attempt:
     def __exit__(self, *_: object) -> None:
         shutil.rmtree(self.root)
 
-    def start(self, base_url: str, pycache: Path | None = None) -> "subprocess.Popen[str]":
+    def start(self, base_url: str) -> "subprocess.Popen[str]":
         """The organism's process; as root it becomes the sandbox's user, as in a sandbox."""
         self._write_inputs()
         env = {
@@ -54,12 +65,11 @@ class Attempt:
             "PYTHONHASHSEED": "0",
             "PYTHONPATH": str(FRAMEWORK),
             "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONPYCACHEPREFIX": str(bytecode()),
             "OPENAI_BASE_URL": base_url,
             "KADATH_TOKEN": TOKEN,
             "KADATH_TASK": str(self.inputs / "task.json"),
         }
-        if pycache is not None:
-            env["PYTHONPYCACHEPREFIX"] = str(pycache)
         user: dict[str, Any] = {"user": SANDBOX_USER, "group": SANDBOX_USER, "extra_groups": []}
         return subprocess.Popen(
             [INTERPRETER, str(FRAMEWORK / "organism.py")],

@@ -32,7 +32,7 @@ class OrganismAgent(CodeAgent):
     def __init__(self, *, history: int, turn: int, live: Callable[[], str], **kwargs: Any):
         self._history, self._turn, self._live = history, turn, live
         super().__init__(
-            prompt_templates=TEMPLATES,
+            prompt_templates=TEMPLATES,  # type: ignore[arg-type]
             code_block_tags="markdown",
             verbosity_level=LogLevel.OFF,
             **kwargs,
@@ -51,19 +51,19 @@ class OrganismAgent(CodeAgent):
         return [*head, *fold(turns, self._history), _message(MessageRole.USER, self._live())]
 
     def _short(self, message: ChatMessage) -> ChatMessage:
-        return _message(message.role, clip(message.content[0]["text"], self._turn))
+        return _message(message.role, clip(_text(message), self._turn))
 
     def _handle_max_steps_reached(self, task: str) -> Any:
         """No extra model call for a summary: what was saved is the answer."""
-        self.memory.steps[-1].error = self.memory.steps[-1].error or AgentMaxStepsError(
-            "Reached max steps.", self.logger
-        )
+        last = self.memory.steps[-1]
+        if isinstance(last, ActionStep) and last.error is None:
+            last.error = AgentMaxStepsError("Reached max steps.", self.logger)
         return None
 
 
 def fold(turns: list[list[ChatMessage]], limit: int) -> list[ChatMessage]:
     """Whole turns, the newest stay; a quarter more goes at once: the prefix then lasts a while."""
-    sizes = [sum(len(message.content[0]["text"]) for message in turn) for turn in turns]
+    sizes = [sum(len(_text(message)) for message in turn) for turn in turns]
     if sum(sizes) <= limit or len(turns) <= 1:
         return [message for turn in turns for message in turn]
     dropped, kept = 0, sum(sizes)
@@ -77,6 +77,10 @@ def fold(turns: list[list[ChatMessage]], limit: int) -> list[ChatMessage]:
 def _is_shown(message: ChatMessage) -> bool:
     # The tool-call message repeats the code that the answer before it holds.
     return message.role != MessageRole.TOOL_CALL
+
+
+def _text(message: ChatMessage) -> str:
+    return str(message.content[0]["text"])  # type: ignore[index]
 
 
 def _message(role: MessageRole, text: str) -> ChatMessage:

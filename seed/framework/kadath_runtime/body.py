@@ -135,4 +135,4 @@ class Body:
 
     def _step_seconds(self) -> float:
         wanted = float(self.task.limits.get("step_seconds") or 120.0)
-        return max(1.0, min(MAX_STEP_SECONDS, wanted))
+        return max(0.1, min(MAX_STEP_SECONDS, wanted))

@@ -117,10 +117,12 @@ def _step(code: str, namespace: dict[str, Any], name: str) -> dict[str, Any]:
 def _execute(code: str, namespace: dict[str, Any], name: str) -> Any:
     linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
     tree = ast.parse(code, name)
-    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
-    exec(compile(tree, name, "exec"), namespace)
-    if last is None:
+    last = tree.body[-1] if tree.body else None
+    if not isinstance(last, ast.Expr):
+        exec(compile(tree, name, "exec"), namespace)
         return None
+    tree.body.pop()
+    exec(compile(tree, name, "exec"), namespace)
     return eval(compile(ast.Expression(last.value), name, "eval"), namespace)
 
 

@@ -5,7 +5,6 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from kadath_runtime.gateway import Unreachable
 from kadath_runtime.records import clean, clip
 
 MAX_CALLS_PER_STEP = 200
@@ -34,7 +33,8 @@ class Dispatch:
         try:
             bound = inspect.signature(tool).bind(*clean(args), **clean(kwargs))
             result = clean(tool(*bound.args, **bound.kwargs))
-        except (OSError, ValueError, TypeError, KeyError, Unreachable, RecursionError) as error:
+        except Exception as error:
+            # The child waits for a reply: whatever went wrong is one.
             return {"error": clip(f"{name}: {_reason(error)}", 1000)}
         if len(json.dumps(result)) > MAX_RESULT_CHARS:
             return {"error": f"{name}: the result is too large"}

@@ -4,6 +4,7 @@ import os
 import time
 import traceback
 from typing import Any
+from urllib.parse import urlencode
 
 from smolagents.models import ChatMessage, MessageRole
 from smolagents.utils import AgentError
@@ -134,7 +135,8 @@ class Life:
 
     def _assignment(self) -> str:
         wanted = self.task.purpose == "epoch" and "search_memory" in self.body.tools
-        found = self.body.gateway.ask("GET", f"/memory?q=&limit={MEMORIES}") if wanted else None
+        query = urlencode({"q": self.task.goal[:300], "limit": MEMORIES})
+        found = self.body.gateway.ask("GET", f"/memory?{query}") if wanted else None
         records = found.get("records") if isinstance(found, dict) else None
         memories = [item for item in records or [] if isinstance(item, dict)][:MEMORIES]
         return prompt.assignment(self.task, self.progress.text(), memories, self.body.shape)

@@ -42,7 +42,7 @@ class GatewayModel(Model):
 
     def generate(
         self,
-        messages: list[ChatMessage],
+        messages: list[Any],
         stop_sequences: list[str] | None = None,
         response_format: dict[str, Any] | None = None,
         tools_to_call_from: list[Any] | None = None,
@@ -55,7 +55,8 @@ class GatewayModel(Model):
         body = self._completed(request)
         self.answered += 1
         text = _content(body)
-        usage = body.get("usage") if isinstance(body.get("usage"), dict) else {}
+        reported = body.get("usage")
+        usage = reported if isinstance(reported, dict) else {}
         return ChatMessage(
             role=MessageRole.ASSISTANT,
             content=remove_content_after_stop_sequences(text, stop_sequences),

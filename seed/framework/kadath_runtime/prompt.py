@@ -4,7 +4,7 @@ Bounded whatever memory or progress hold. Cut first: old turns, memory, progress
 criterion, beyond their own generous limits only; the instructions last.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,7 +93,9 @@ def assignment(task: Task, progress: str, memories: Iterable[dict[str, Any]], fo
     return plain("\n\n".join(f"## {title}\n{text}" for title, text in sections if text.strip()))
 
 
-def live(levels: dict[str, str], pass_number: int, step: int, steps: int, finalizing: bool) -> str:
+def live(
+    levels: Mapping[str, str], pass_number: int, step: int, steps: int, finalizing: bool
+) -> str:
     """The one part that changes at each step. No clock reading: equal work gives equal requests."""
     budget = ", ".join(f"{name} {value}" for name, value in levels.items())
     last = "\nTime is up: save your best answer now and call final_answer." if finalizing else ""

@@ -6,6 +6,11 @@ import os
 from pathlib import Path
 from typing import Any
 
+MAX_LOG_BYTES = 16 * 1024 * 1024
+# Model-written code may have put a link or a FIFO in a record's place.
+NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
 
 def write_json(path: Path, value: Any) -> None:
     """Replace `path` by the JSON of `value`, atomically."""
@@ -15,15 +20,18 @@ def write_json(path: Path, value: Any) -> None:
 def write_text(path: Path, text: str) -> None:
     """Replace `path`, atomically."""
     temporary = path.with_name(f".{path.name}.tmp")
-    temporary.write_text(text, encoding="utf-8")
+    temporary.unlink(missing_ok=True)
+    with os.fdopen(os.open(temporary, NEW, 0o644), "w", encoding="utf-8") as file:
+        file.write(text)
     os.replace(temporary, path)
 
 
 def append_line(path: Path, value: Any) -> None:
-    """Add one JSON line; one write, so that a crash leaves at most one torn line."""
+    """Add one JSON line, in one write; a log that has grown too long takes no more."""
     line = json.dumps(clean(value), ensure_ascii=False, allow_nan=False) + "\n"
-    with path.open("ab", buffering=0) as file:
-        file.write(line.encode())
+    with os.fdopen(os.open(path, APPEND, 0o644), "ab", buffering=0) as file:
+        if file.tell() <= MAX_LOG_BYTES:
+            file.write(line.encode())
 
 
 def read_json(path: Path) -> Any:

@@ -20,7 +20,7 @@ class FunctionTool(Tool):
         output = schema.get("return", {}).get("type", "any")
         self.output_type = output if isinstance(output, str) else "any"
         self.required = tuple(schema["parameters"].get("required", ()))
-        self.forward = function
+        self.forward = function  # type: ignore[method-assign]
         super().__init__()
 
     def signature(self) -> str:

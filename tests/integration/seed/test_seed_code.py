@@ -109,7 +109,7 @@ def test_code_beyond_its_time_is_stopped_and_keeps_its_variables() -> None:
     script = in_turn(
         slow, fenced("print(x + 1)"), fenced(DEAF), fenced("final_answer('x' in globals())")
     )
-    with StubModel(script) as stub, Attempt(limits={"step_seconds": 1}) as attempt:
+    with StubModel(script) as stub, Attempt(limits={"step_seconds": 0.4}) as attempt:
         attempt.run(stub.base_url)
         assert "longer than one step" in stub.chats[1]["messages"][-1]["content"]
         assert "42" in stub.chats[2]["messages"][-1]["content"]
@@ -179,3 +179,24 @@ final_answer(os.read(r, 100).decode())
     with StubModel(in_turn(fenced(code))) as stub, Attempt() as attempt:
         attempt.run(stub.base_url)
         assert attempt.json("candidate.json") == "ToolError"
+
+
+def test_links_and_fifos_in_place_of_the_records_do_no_harm() -> None:
+    """The organism's own files are written beside them, never through them, and never block."""
+    code = """
+import os
+os.chdir('..')
+for name in ('candidate.json', '.candidate.json.tmp', 'result.json', 'progress.json'):
+    if os.path.lexists(name):
+        os.unlink(name)
+    os.symlink('/state/artifacts/stolen', name)
+os.mkfifo('.result.json.tmp')
+os.mkfifo('.progress.json.tmp')
+final_answer('clean')
+"""
+    with StubModel(in_turn(fenced(code))) as stub, Attempt() as attempt:
+        attempt.run(stub.base_url)
+        names = ("candidate.json", "result.json", "progress.json")
+        assert not [name for name in names if (attempt.state / name).is_symlink()]
+        assert attempt.json("candidate.json") == "clean"
+        assert attempt.json("result.json")["status"] == "done"

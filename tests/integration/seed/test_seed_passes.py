@@ -149,9 +149,8 @@ def test_an_exhausted_budget_ends_it_cleanly() -> None:
 
 
 def test_transient_trouble_is_retried() -> None:
-    """500, a broken body, 429 and an empty answer list, then an answer."""
+    """A broken body, a rate limit and an empty answer list, then an answer."""
     trouble = [
-        Reply(500, {}),
         Reply(200, raw=b"{no json"),
         Reply(429, {"error": {"type": "rate_limit"}}),
         Reply(200, {"choices": []}),
@@ -159,7 +158,7 @@ def test_transient_trouble_is_retried() -> None:
     with StubModel(in_turn(*trouble, ANSWER)) as stub, Attempt() as attempt:
         attempt.run(stub.base_url)
         assert attempt.json("candidate.json") == {"n": 3}
-        assert len(stub.chats) == 5
+        assert len(stub.chats) == 4
 
 
 def test_a_refused_request_fails_its_pass_and_the_next_begins() -> None:
@@ -198,6 +197,21 @@ def test_a_restart_of_the_same_attempt_goes_on() -> None:
         attempt.run(stub.base_url)
         assert "From earlier epochs" in stub.chats[2]["messages"][1]["content"]
         assert attempt.json("candidate.json")["n"] == 2
+
+
+def test_killed_in_its_first_pass_it_loses_no_saved_answer() -> None:
+    """A restart of the attempt finds the candidate; another attempt would not."""
+    sleeping = fenced("import time\nsave_candidate(8)\ntime.sleep(60)")
+    with StubModel(in_turn(sleeping, fenced("1"))) as stub, Attempt(steps=1) as attempt:
+        process = attempt.start(stub.base_url)
+        _until(lambda: attempt.json("candidate.json") == 8)
+        process.kill()
+        process.communicate()
+        attempt.run(stub.base_url)
+        assert attempt.json("candidate.json") == 8
+        attempt.extra = {"attempt": "e002x1-a0001"}
+        attempt.run(stub.base_url)
+        assert attempt.json("candidate.json") is None
 
 
 def test_a_trial_starts_everything_and_calls_the_model_once() -> None:

@@ -38,7 +38,7 @@ class Activity:
         """
         if not str(summary).strip():
             raise ValueError("summary must not be empty")
-        entry = {
+        entry: dict[str, Any] = {
             "summary": clip(str(summary), MAX_SUMMARY),
             "outcome": clip(str(outcome), MAX_FIELD),
             "next_step": clip(str(next_step), MAX_FIELD),
@@ -46,7 +46,7 @@ class Activity:
             "evidence_refs": references(evidence_refs),
         }
         append_line(self._path, entry | {"at": time.time()})
-        self.last_summary = entry["summary"]
+        self.last_summary = str(entry["summary"])
         published = self._gateway.ask("POST", "/activity", entry) is not None
         return "logged" if published else "logged locally; the broker did not take it"
 
@@ -99,16 +99,15 @@ class Memory:
         """
         if not str(summary).strip() or visibility not in ("population", "own"):
             raise ValueError('summary must not be empty, visibility is "population" or "own"')
-        body = {
+        record = {
             "kind": "insight",
             "summary": clip(str(summary), MAX_SUMMARY),
-            "visibility": visibility,
-        } | {
             "body": clip(str(body), MAX_BODY),
             "evidence_refs": [],
+            "visibility": visibility,
         }
         return str(
-            _accepted(self._gateway.request("POST", "/memory", body)).get("record", "published")
+            _accepted(self._gateway.request("POST", "/memory", record)).get("record", "published")
         )
 
 
