@@ -73,10 +73,7 @@ def serve(fd: int) -> None:
         broker.connect(SOCKET)
         _thread.start_new_thread(pump, (client, broker))
         _thread.start_new_thread(pump, (broker, client))
-    except (
-        OSError,
-        RuntimeError,
-    ):  # no broker, or no thread left: the caller sees a closed line
+    except (OSError, RuntimeError):  # no broker, or no thread left: the caller sees a closed line
         client.close()
         broker.close()
 
@@ -88,10 +85,7 @@ def pump(source, sink) -> None:  # type: ignore[no-untyped-def]
             sink.sendall(chunk)
         sink.shutdown(1)
     except OSError:
-        for end in (
-            source,
-            sink,
-        ):  # unlike a close this wakes who reads the other direction
+        for end in (source, sink):  # unlike a close this wakes who reads the other direction
             try:
                 end.shutdown(2)
             except OSError:

@@ -47,9 +47,7 @@ class LocalContainers:
         """Run a trial attempt once; the same answer ever after."""
         async with self._probing:
             if self._probe is None:
-                self._probe = (
-                    probing.refusal(self._bwrap, self._python) or await self._try()
-                )
+                self._probe = probing.refusal(self._bwrap, self._python) or await self._try()
         return self._probe
 
     async def run(self, spec: Spec) -> Outcome:
@@ -106,9 +104,7 @@ class LocalContainers:
             launcher=request.LAUNCHER.read_bytes(),
         )
 
-    async def _attempt(
-        self, spec: Spec, machine: request.Machine
-    ) -> tuple[Outcome, str | None]:
+    async def _attempt(self, spec: Spec, machine: request.Machine) -> tuple[Outcome, str | None]:
         if spec.name in self._running:
             raise request.InvalidSpec(f"{spec.name} is running already")
         _prepare_spool(spec.spool, self.user)

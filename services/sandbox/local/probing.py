@@ -12,9 +12,7 @@ from services.sandbox.port import Gap, Outcome, Probe, Spec
 
 Attempt = Callable[[Spec, bool], Awaitable[tuple[Outcome, str | None]]]
 
-LIMITS = Limits(
-    memory_mb=128, pids=16, state_mb=4, state_inodes=256, tmp_mb=1, file_mb=3
-)
+LIMITS = Limits(memory_mb=128, pids=16, state_mb=4, state_inodes=256, tmp_mb=1, file_mb=3)
 SECONDS = 20
 HINT = "apt-get install bubblewrap"
 ALWAYS = ("wall time", "state size", "state files", "tmp size", "file size", "log size", "network",
@@ -32,13 +30,8 @@ MEMORY = Gap(
     "no writable cgroup: memory is summed from /proc every 100 ms, a shorter burst may pass,"
     " and anonymous files that nobody maps are not seen",
 )
-CPU = Gap(
-    "cpus", "no writable cgroup: only the CPU seconds of each process are bounded"
-)
-COPY = Gap(
-    "state by overlay",
-    "this kernel allows none to users: the inherited state is copied",
-)
+CPU = Gap("cpus", "no writable cgroup: only the CPU seconds of each process are bounded")
+COPY = Gap("state by overlay", "this kernel allows none to users: the inherited state is copied")
 IO = Gap("disk and memory bandwidth", "not limited by this backend")
 
 
@@ -47,14 +40,10 @@ def refusal(bwrap: str, python: str) -> Probe | None:
     if not seccomp.supported():
         return Probe(ok=False, reason=f"no seccomp filter for {platform.machine()}")
     if shutil.which(bwrap) is None:
-        return Probe(
-            ok=False, reason=f"{bwrap} (bubblewrap) is not installed", install_hint=HINT
-        )
+        return Probe(ok=False, reason=f"{bwrap} (bubblewrap) is not installed", install_hint=HINT)
     if shutil.which(python) is None:
         reason = f"{python} is not installed"
-        return Probe(
-            ok=False, reason=reason, install_hint="apt-get install python3-minimal"
-        )
+        return Probe(ok=False, reason=reason, install_hint="apt-get install python3-minimal")
     return None
 
 
@@ -104,23 +93,15 @@ def _report(groups: str | None, overlay: bool) -> Probe:
     if groups is None:
         gaps += [MEMORY, CPU]
     else:
-        enforced += [
-            f"{limit} (cgroup {groups})" for limit in ("memory", "processes", "cpus")
-        ]
+        enforced += [f"{limit} (cgroup {groups})" for limit in ("memory", "processes", "cpus")]
     return Probe(
-        ok=True,
-        enforced=tuple(enforced),
-        not_enforced=tuple(gaps + ([] if overlay else [COPY])),
+        ok=True, enforced=tuple(enforced), not_enforced=tuple(gaps + ([] if overlay else [COPY]))
     )
 
 
 def _explain(outcome: Outcome) -> str:
     log = outcome.log.decode(errors="replace").strip()
-    what = (
-        outcome.detail
-        or log
-        or f"the trial ended with {outcome.reason} {outcome.exit_code}"
-    )
+    what = outcome.detail or log or f"the trial ended with {outcome.reason} {outcome.exit_code}"
     if "unshare" in what or "uid_map" in what:
         return f"user namespaces are not allowed to the sandbox user here ({what})"
     return f"the trial sandbox failed: {what}"

@@ -16,9 +16,7 @@ PATIENCE_SECONDS = 1.0
 class OuterProcess:
     """Started with an empty environment; gives its whole answer when it has ended."""
 
-    def __init__(
-        self, label: str, message: Iterable[bytes], python: str, cache: Path
-    ) -> None:
+    def __init__(self, label: str, message: Iterable[bytes], python: str, cache: Path) -> None:
         request = _memory_file(message)
         reading, self._control = os.pipe()
         arguments = ["-I", "-S", "-X", f"pycache_prefix={cache}", str(OUTER)]

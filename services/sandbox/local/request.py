@@ -12,16 +12,7 @@ from services.sandbox.port import Frozen, Outcome, Spec
 
 NAME = re.compile(r"[A-Za-z0-9._-]{1,120}")
 PIPE_BYTES = 65536
-RESERVED = (
-    "/state",
-    "/proc",
-    "/dev",
-    "/tmp",
-    "/signals",
-    "/etc",
-    "/usr",
-    "/run/broker",
-)
+RESERVED = ("/state", "/proc", "/dev", "/tmp", "/signals", "/etc", "/usr", "/run/broker")
 LAUNCHER = Path(__file__).parents[1] / "launcher" / "launcher.py"
 
 
@@ -46,9 +37,7 @@ class Machine:
 def encode(spec: Spec, machine: Machine) -> list[bytes]:
     """The message as parts to be written one after the other. Raises InvalidSpec."""
     check(spec)
-    environ = b"\0".join(
-        os.fsencode(f"{key}={value}") for key, value in spec.env.items()
-    )
+    environ = b"\0".join(os.fsencode(f"{key}={value}") for key, value in spec.env.items())
     if len(environ) > PIPE_BYTES:
         raise InvalidSpec("the environment does not fit into 64 KiB")
     header = {
@@ -88,23 +77,13 @@ def check(spec: Spec) -> None:
     for mount in spec.mounts:
         _check_target(mount.target)
     if any("=" in key or "\0" in key + value for key, value in spec.env.items()):
-        raise InvalidSpec(
-            "an environment variable that cannot be written as NAME=value"
-        )
+        raise InvalidSpec("an environment variable that cannot be written as NAME=value")
 
 
 def _check_target(target: str) -> None:
     path = PurePosixPath(target)
-    covered = any(
-        path == PurePosixPath(at) or PurePosixPath(at) in path.parents
-        for at in RESERVED
-    )
-    if (
-        not path.is_absolute()
-        or ".." in path.parts
-        or path == PurePosixPath("/")
-        or covered
-    ):
+    covered = any(path == PurePosixPath(at) or PurePosixPath(at) in path.parents for at in RESERVED)
+    if not path.is_absolute() or ".." in path.parts or path == PurePosixPath("/") or covered:
         raise InvalidSpec(f"not a place for a mount: {target!r}")
 
 
@@ -134,9 +113,5 @@ def _frozen(report: dict[str, Any] | None) -> Frozen | None:
         return None
     keys = ("path", "size", "sha256", "executable", "mark")
     files = (TreeFile(**dict(zip(keys, row, strict=True))) for row in report["files"])
-    rejected = (
-        Rejected(path=path, reason=reason) for path, reason in report["rejected"]
-    )
-    return Frozen(
-        tuple(files), tuple(report["deleted"]), tuple(rejected), report["omitted"]
-    )
+    rejected = (Rejected(path=path, reason=reason) for path, reason in report["rejected"])
+    return Frozen(tuple(files), tuple(report["deleted"]), tuple(rejected), report["omitted"])

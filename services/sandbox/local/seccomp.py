@@ -62,16 +62,7 @@ MACHINES = {
     "x86_64": Machine(0xC000003E, X86_64, foreign=0x40000000),
     "aarch64": Machine(0xC00000B7, AARCH64, foreign=None),
 }
-CHECKED = {
-    "ioctl",
-    "socket",
-    "socketpair",
-    "clone",
-    "clone3",
-    "mknod",
-    "mknodat",
-    "personality",
-}
+CHECKED = {"ioctl", "socket", "socketpair", "clone", "clone3", "mknod", "mknodat", "personality"}
 
 
 def supported(machine: str = platform.machine()) -> bool:
@@ -124,27 +115,15 @@ def _checks(name: str) -> list[bytes]:
             refuse = _op(RETURN, ERRNO | EPERM)
             asked = [_op(JUMP_EQUAL, 0xFFFFFFFF, 2, 0), _op(JUMP_EQUAL, 0, 1, 0)]
             return [_argument(0), *asked, refuse, allow]
-        case (
-            "mknod" | "mknodat"
-        ):  # a character device 0:0 would look like an overlay's deletion
+        case "mknod" | "mknodat":  # a character device 0:0 would look like an overlay's deletion
             kinds = [*_deny_if(JUMP_EQUAL, CHARACTER), *_deny_if(JUMP_EQUAL, BLOCK)]
-            return [
-                _argument(1 if name == "mknod" else 2),
-                _op(AND, FORMAT),
-                *kinds,
-                allow,
-            ]
+            return [_argument(1 if name == "mknod" else 2), _op(AND, FORMAT), *kinds, allow]
         case _:
-            return _socket_checks(
-                (UNIX,) if name == "socketpair" else (UNIX, INET, INET6)
-            )
+            return _socket_checks((UNIX,) if name == "socketpair" else (UNIX, INET, INET6))
 
 
 def _socket_checks(families: tuple[int, ...]) -> list[bytes]:
     rest = len(families)
-    known = [
-        _op(JUMP_EQUAL, family, rest - index, 0)
-        for index, family in enumerate(families)
-    ]
+    known = [_op(JUMP_EQUAL, family, rest - index, 0) for index, family in enumerate(families)]
     kind = [_argument(1), _op(AND, 0xF), *_deny_if(JUMP_EQUAL, RAW), _op(RETURN, ALLOW)]
     return [_argument(0), *known, _op(RETURN, ERRNO | EAFNOSUPPORT), *kind]

@@ -71,10 +71,7 @@ def remove_cgroups(wanted: Wanted) -> set[str]:
 
 
 def _cgroup_folders() -> Iterator[Path]:
-    for root in (
-        Path(CGROUP_ROOT),
-        *(Path(CGROUP_ROOT, name) for name in V1_CONTROLLERS),
-    ):
+    for root in (Path(CGROUP_ROOT), *(Path(CGROUP_ROOT, name) for name in V1_CONTROLLERS)):
         yield from root.glob(f"{CGROUP_PREFIX}*")
 
 

@@ -19,9 +19,7 @@ class Cgroups:
 
     def __init__(self, version: str, folders: list[str], oom_file: str) -> None:
         self.version, self.folders, self._oom_file = version, folders, oom_file
-        self._joins = [
-            os.open(f"{folder}/cgroup.procs", os.O_WRONLY) for folder in folders
-        ]
+        self._joins = [os.open(f"{folder}/cgroup.procs", os.O_WRONLY) for folder in folders]
 
     def join(self) -> None:
         """Move the calling process in."""
@@ -34,9 +32,7 @@ class Cgroups:
             lines = _read(self._oom_file).splitlines()
         except OSError:
             return 0
-        return sum(
-            int(line.split()[1]) for line in lines if line.startswith("oom_kill ")
-        )
+        return sum(int(line.split()[1]) for line in lines if line.startswith("oom_kill "))
 
     def remove(self) -> None:
         """Kill what is left inside and remove the folders."""
@@ -79,11 +75,7 @@ def _first(name: str, memory: int, pids: int, quota: int) -> Cgroups | None:
 
 
 def _second(folder: str, memory: int, pids: int, quota: int) -> Cgroups | None:
-    settings: Settings = {
-        "memory.max": memory,
-        "pids.max": pids,
-        "cpu.max": f"{quota} {PERIOD}",
-    }
+    settings: Settings = {"memory.max": memory, "pids.max": pids, "cpu.max": f"{quota} {PERIOD}"}
     try:
         _write(f"{CGROUP_ROOT}/cgroup.subtree_control", "+memory +pids +cpu")
         _make(folder, settings)

@@ -79,8 +79,6 @@ class Drain:
 def printable(content: bytes) -> bytes:
     """Valid UTF-8 without control characters but tab and newline."""
     text = content.decode("utf-8", "replace")
-    controls = {
-        code: "\N{REPLACEMENT CHARACTER}" for code in (*range(32), *range(127, 160))
-    }
+    controls = {code: "\N{REPLACEMENT CHARACTER}" for code in (*range(32), *range(127, 160))}
     del controls[9], controls[10]
     return text.translate(controls).encode()

@@ -38,11 +38,7 @@ def freeze(space: Space, limits: dict[str, Any], spool: int) -> dict[str, Any]:
 class _Freeze:
     def __init__(self, space: Space, limits: dict[str, Any], spool: Spool) -> None:
         assert space.upper is not None
-        self._root, self._lower, self._baseline = (
-            space.upper,
-            space.lower,
-            space.baseline,
-        )
+        self._root, self._lower, self._baseline = (space.upper, space.lower, space.baseline)
         self._spool = spool
         self._file_limit = int(limits["file_mb"]) << 20
         self._left = int(limits["evidence_mb"]) << 20
@@ -68,12 +64,7 @@ class _Freeze:
 
     def _folder(self, path: str, depth: int) -> list[tuple[str, int]]:
         full = f"{self._root}/{path}"
-        if (
-            self._lower is not None
-            and self._baseline is None
-            and path
-            and _is_opaque(full)
-        ):
+        if self._lower is not None and self._baseline is None and path and _is_opaque(full):
             self._hide(path.rstrip("/"))
         below = []
         try:
@@ -82,9 +73,7 @@ class _Freeze:
                     if entry.is_dir(follow_symlinks=False):
                         below += self._descend(path + entry.name, depth + 1)
                     else:
-                        self._entry(
-                            path + entry.name, entry.stat(follow_symlinks=False)
-                        )
+                        self._entry(path + entry.name, entry.stat(follow_symlinks=False))
         except OSError as error:
             self._reject(path, f"unreadable: {error.strerror}")
         return below[::-1]
@@ -198,15 +187,9 @@ def _foreign_flaw(name: str) -> str | None:
         return "name is not UTF-8"
     if not name.isprintable():
         return "control character in the name"
-    return (
-        None
-        if unicodedata.is_normalized("NFC", name)
-        else "name is not in Unicode's form NFC"
-    )
+    return None if unicodedata.is_normalized("NFC", name) else "name is not in Unicode's form NFC"
 
 
 def _escaped(path: str) -> str:
     text = os.fsencode(path).decode("utf-8", "backslashreplace")
-    return "".join(
-        c if c.isprintable() else c.encode("unicode_escape").decode() for c in text
-    )
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

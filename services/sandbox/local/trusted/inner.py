@@ -13,13 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # `typing` would take 6 ms to load
     from typing import Any
 
-HIDDEN = (
-    "/proc/keys",
-    "/proc/timer_list",
-    "/proc/kcore",
-    "/proc/kallsyms",
-    "/proc/sched_debug",
-)
+HIDDEN = ("/proc/keys", "/proc/timer_list", "/proc/kcore", "/proc/kallsyms", "/proc/sched_debug")
 LAUNCHER = "/kadath/launcher.py"
 OPEN_FILES = 1024
 SHELL_PATHS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
@@ -28,9 +22,7 @@ SHELL_PATHS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 class Pipes:
     """The ends that bubblewrap's process writes to or reads from."""
 
-    def __init__(
-        self, stdout: int, stderr: int, status: int, seccomp: int, environ: int
-    ) -> None:
+    def __init__(self, stdout: int, stderr: int, status: int, seccomp: int, environ: int) -> None:
         self.stdout, self.stderr = stdout, stderr
         self.status, self.seccomp, self.environ = status, seccomp, environ
 
@@ -80,19 +72,12 @@ def _launcher(request: dict[str, Any], pipes: Pipes) -> list[str]:
     limits = request["limits"]
     relay = "0" if request["broker"] is None else "1"
     cpu_seconds = max(1, int(request["seconds"] * limits["cpus"]) + 2)
-    numbers = (
-        int(limits["pids"]),
-        int(limits["file_mb"]) << 20,
-        OPEN_FILES,
-        cpu_seconds,
-    )
+    numbers = (int(limits["pids"]), int(limits["file_mb"]) << 20, OPEN_FILES, cpu_seconds)
     args = [request["python"], "-I", "-S", LAUNCHER, str(pipes.environ), relay]
     return [*args, *map(str, numbers), "--", *request["argv"]]
 
 
-def start(
-    bwrap: str, label: str, args: list[str], pipes: Pipes, groups: Cgroups | None
-) -> int:
+def start(bwrap: str, label: str, args: list[str], pipes: Pipes, groups: Cgroups | None) -> int:
     """Fork, join the cgroups, become bubblewrap with an empty environment."""
     parent = os.getpid()
     pid = os.fork()

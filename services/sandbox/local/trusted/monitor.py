@@ -21,7 +21,7 @@ from . import cgroups, kernel, wire, worker
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # `typing` would take 6 ms to load
     from collections.abc import Callable
-    from typing import Any, NoReturn
+    from typing import NoReturn
 
 REPORT = 1
 
@@ -34,9 +34,10 @@ def main() -> NoReturn:
     if os.geteuid() != 0:
         kernel.die_with_parent(kernel_pid, SIGKILL)
         attempt(worker.Links(control, label))
-    signal(SIGTERM, _end)
+    asked, ask = os.pipe()
+    signal(SIGTERM, lambda *_: os.write(ask, b"t"))  # raising here could cut the cleaning short
     kernel.die_with_parent(kernel_pid, SIGTERM)
-    supervise(control, label)
+    supervise(control, label, asked)
 
 
 def attempt(links: worker.Links, before: Callable[[], None] | None = None) -> NoReturn:
@@ -54,7 +55,8 @@ def attempt(links: worker.Links, before: Callable[[], None] | None = None) -> No
     os._exit(0)
 
 
-def supervise(control: int, label: str) -> NoReturn:
+def supervise(control: int, label: str, asked: int) -> NoReturn:
+    """Keep the cgroups while the worker lives; kill it when the kernel is gone."""
     request = wire.decode(_first_line())
     groups = cgroups.create(label, request["limits"]) if request["cgroups"] else None
     pid = 0
@@ -65,7 +67,7 @@ def supervise(control: int, label: str) -> NoReturn:
         if pid == 0:
             links = worker.Links(control, label, groups, spool)
             attempt(links, lambda: drop(request["user"], monitor))
-        _await(pid, control)
+        _await(pid, control, asked)
     finally:
         if pid:
             _kill(pid)
@@ -97,11 +99,12 @@ def _first_line() -> str:
     return head.partition(b"\n")[0].decode()
 
 
-def _await(pid: int, control: int) -> None:
+def _await(pid: int, control: int, asked: int) -> None:
     worker_end = os.pidfd_open(pid)
     poller = select.poll()
     poller.register(worker_end, select.POLLIN)
     poller.register(control, 0)  # a hang-up is told without asking
+    poller.register(asked, select.POLLIN)
     poller.poll()
     os.close(worker_end)
 
@@ -112,7 +115,3 @@ def _kill(pid: int) -> None:
         os.waitpid(pid, 0)
     except (ProcessLookupError, ChildProcessError):
         pass
-
-
-def _end(*_: Any) -> NoReturn:
-    raise SystemExit

@@ -62,21 +62,13 @@ def build(request: dict[str, Any], blobs: dict[str, bytes]) -> Space:
     """Mount everything that the sandbox will see as its own."""
     base, limits = request["mountpoint"], request["limits"]
     size = sum(map(len, blobs.values())) + SLACK
-    kernel.mount(
-        "tmpfs", "kadath", base, FLAGS, f"size={size},nr_inodes=8192,mode=0755"
-    )
-    for folder in (
-        "input",
-        "signals",
-        "kadath",
-        "etc",
-        "etc/alternatives",
-        "tmp",
-        "room",
-    ):
+    kernel.mount("tmpfs", "kadath", base, FLAGS, f"size={size},nr_inodes=8192,mode=0755")
+    for folder in ("input", "signals", "kadath", "etc", "etc/alternatives", "tmp", "room"):
         os.mkdir(f"{base}/{folder}", 0o755)
     _fill(base, blobs, request["mounts"])
-    options = f"size={int(limits['tmp_mb']) << 20},nr_inodes={int(limits['state_inodes'])},mode=0755"
+    options = (
+        f"size={int(limits['tmp_mb']) << 20},nr_inodes={int(limits['state_inodes'])},mode=0755"
+    )
     kernel.mount("tmpfs", "tmp", f"{base}/tmp", FLAGS | kernel.NOEXEC, options)
     for folder in ("tmp", "shm"):
         os.mkdir(f"{base}/tmp/{folder}")
@@ -92,13 +84,12 @@ def _fill(base: str, blobs: dict[str, bytes], mounts: list[list[str]]) -> None:
         if folder in ("input", "kadath"):
             os.makedirs(os.path.dirname(f"{base}/{folder}/{path}"), exist_ok=True)
             _write(f"{base}/{folder}/{path}", content)
-    for (
-        source,
-        target,
-    ) in mounts:  # /input is read-only before bwrap could make this folder
+    for source, target in mounts:  # /input is read-only before bwrap could make this folder
         if target.startswith("/input/"):
             _mountpoint(source, base + target)
-    passwd = f"root:x:0:0:root:/root:/bin/sh\norganism:x:{ORGANISM_ID}:{ORGANISM_ID}::/tmp:/bin/sh\n"
+    passwd = (
+        f"root:x:0:0:root:/root:/bin/sh\norganism:x:{ORGANISM_ID}:{ORGANISM_ID}::/tmp:/bin/sh\n"
+    )
     _write(f"{base}/etc/passwd", passwd.encode())
     _write(f"{base}/etc/group", f"root:x:0:\norganism:x:{ORGANISM_ID}:\n".encode())
     _write(f"{base}/etc/hosts", b"127.0.0.1 localhost organism\n")
@@ -112,16 +103,12 @@ def _mountpoint(source: str, path: str) -> None:
         _write(path, b"")
 
 
-def _state(
-    base: str, limits: dict[str, Any], lower: str | None, overlay: bool
-) -> Space:
+def _state(base: str, limits: dict[str, Any], lower: str | None, overlay: bool) -> Space:
     room, upper = f"{base}/room", f"{base}/room/upper"
     spare = 0 if lower is None or overlay else _weight(lower)
     size = (int(limits["state_mb"]) << 20) + spare
     inodes = int(limits["state_inodes"]) + 8 + spare // 4096
-    kernel.mount(
-        "tmpfs", "state", room, FLAGS, f"size={size},nr_inodes={inodes},mode=0700"
-    )
+    kernel.mount("tmpfs", "state", room, FLAGS, f"size={size},nr_inodes={inodes},mode=0700")
     os.mkdir(upper, 0o755)
     if lower is None:
         return Space(base, upper, upper)

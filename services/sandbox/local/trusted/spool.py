@@ -27,13 +27,9 @@ class Spool:
         """Size and hash of a regular file, whose bytes are in the spool afterwards."""
         if status.st_nlink > 1 and status.st_ino in self._known:
             return self._known[status.st_ino]
-        source = os.open(
-            path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
-        )
+        source = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY)
         try:
-            taken = (
-                self._small(source) if status.st_size < BLOCK else self._large(source)
-            )
+            taken = self._small(source) if status.st_size < BLOCK else self._large(source)
         finally:
             os.close(source)
         self._known[status.st_ino] = taken
@@ -78,9 +74,7 @@ class Spool:
 
     def _place(self, part: int, sha: str) -> None:
         os.close(part)
-        os.rename(
-            self._part_name(), sha, src_dir_fd=self._folder, dst_dir_fd=self._folder
-        )
+        os.rename(self._part_name(), sha, src_dir_fd=self._folder, dst_dir_fd=self._folder)
 
     def _part_name(self) -> str:
         return f".part-{os.getpid()}"

@@ -94,11 +94,7 @@ class Watch:
     def _act(self, clock: _Clock, bwrap: int) -> None:
         now = time.monotonic()
         if clock.finalize_due(now):
-            os.close(
-                os.open(
-                    f"{self._space.base}/signals/finalize", os.O_CREAT | os.O_WRONLY
-                )
-            )
+            os.close(os.open(f"{self._space.base}/signals/finalize", os.O_CREAT | os.O_WRONLY))
         if clock.deadline_due(now):
             self.reason = self.reason or "deadline"
         if clock.sample_due(now) and self._init_pid:
@@ -155,11 +151,7 @@ class _Clock:
         self._sample_began = now
 
     def wait_ms(self) -> float:
-        due = [
-            at
-            for at in (self._finalize, self._deadline, self._sample)
-            if at is not None
-        ]
+        due = [at for at in (self._finalize, self._deadline, self._sample) if at is not None]
         return max(0.0, min(due) - time.monotonic()) * 1000 + 1
 
     def finalize_due(self, now: float) -> bool:

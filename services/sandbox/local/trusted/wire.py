@@ -46,8 +46,7 @@ def encode(value: Any) -> str:
             return str(encode_basestring_ascii(value))
         case dict():
             pairs = (
-                f"{encode_basestring_ascii(key)}:{encode(item)}"
-                for key, item in value.items()
+                f"{encode_basestring_ascii(key)}:{encode(item)}" for key, item in value.items()
             )
             return "{" + ",".join(pairs) + "}"
         case list() | tuple():

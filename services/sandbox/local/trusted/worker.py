@@ -24,18 +24,9 @@ class Links:
     """What ties the worker to the processes above it. `spool` is open where root opened it."""
 
     def __init__(
-        self,
-        control: int,
-        label: str,
-        groups: Cgroups | None = None,
-        spool: int | None = None,
+        self, control: int, label: str, groups: Cgroups | None = None, spool: int | None = None
     ) -> None:
-        self.control, self.label, self.groups, self.spool = (
-            control,
-            label,
-            groups,
-            spool,
-        )
+        self.control, self.label, self.groups, self.spool = (control, label, groups, spool)
 
 
 def failure(detail: str) -> Report:
@@ -61,15 +52,10 @@ def run(
     report["wall_seconds"] = time.monotonic() - began
     if room.upper is not None and report["reason"] not in ("stopped", "start_failed"):
         _freeze(report, room, request["limits"], spool)
-    return report, [
-        ("stdout", watch.stdout.content()),
-        ("log", printable(watch.stderr.content())),
-    ]
+    return report, [("stdout", watch.stdout.content()), ("log", printable(watch.stderr.content()))]
 
 
-def _freeze(
-    report: Report, room: space.Space, limits: dict[str, Any], folder: int
-) -> None:
+def _freeze(report: Report, room: space.Space, limits: dict[str, Any], folder: int) -> None:
     try:
         report["frozen"] = freeze.freeze(room, limits, folder)
     except SpoolFailed as error:  # nothing frozen is better than half of it
@@ -77,11 +63,7 @@ def _freeze(
 
 
 def _start(
-    request: dict[str, Any],
-    blobs: dict[str, bytes],
-    room: space.Space,
-    watch: Watch,
-    links: Links,
+    request: dict[str, Any], blobs: dict[str, bytes], room: space.Space, watch: Watch, links: Links
 ) -> int:
     pipes = inner.Pipes(
         stdout=watch.stdout.write,

@@ -1,0 +1,78 @@
+"""A backend on real bubblewrap, and short ways to describe an attempt."""
+
+import asyncio
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schemas.values.runtime import Limits
+from services.sandbox.local import LocalContainers
+from services.sandbox.port import Outcome, Spec
+
+LIMITS = Limits(memory_mb=512, pids=64, file_mb=64, state_mb=32, state_inodes=8192, log_kb=64)
+PYTHON = ("/usr/bin/python3", "-I", "-S", "-u", "-c")
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    """A folder that the sandbox user can reach: pytest's own is for its user alone."""
+    folder = Path(tempfile.mkdtemp(prefix="kadath-sandbox-"))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def containers(home: Path) -> LocalContainers:
+    """Skips where this machine cannot run a sandbox, and says why."""
+    backend = LocalContainers(home / "backend", scope=home.name)
+    probe = asyncio.run(backend.probe())
+    if not probe.ok:
+        pytest.skip(f"no sandbox here: {probe.reason} {probe.install_hint}")
+    return backend
+
+
+@pytest.fixture
+def spec(home: Path) -> Callable[..., Spec]:
+    """A spec of one Python program; keywords replace its parts, `limits` those of LIMITS."""
+
+    def build(code: str = "pass", seconds: float = 20.0, **changes: Any) -> Spec:
+        now = time.time()
+        limits = LIMITS.model_copy(update=changes.pop("limits", {}))
+        parts: dict[str, Any] = {"name": "a0001", "run": "r1", "argv": (*PYTHON, code)}
+        parts |= {"finalize_at": now + seconds - 0.5, "deadline_at": now + seconds}
+        return Spec(**parts | {"limits": limits, "spool": home / "spool"} | changes)
+
+    return build
+
+
+@pytest.fixture
+def attempt(containers: LocalContainers, spec: Callable[..., Spec]) -> Callable[..., Outcome]:
+    """Runs one program to its end."""
+
+    def run(code: str = "pass", **changes: Any) -> Outcome:
+        return asyncio.run(containers.run(spec(code, **changes)))
+
+    return run
+
+
+@pytest.fixture
+def inherited(home: Path, containers: LocalContainers) -> Path:
+    """A state from an earlier attempt, owned by the sandbox user."""
+    folder = home / "inherited"
+    for path in ("kept", "changed", "gone", "folder/one", "folder/two", "was_folder/x", "was_file"):
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(f"old {path}")
+    containers.own(folder)
+    return folder
+
+
+@pytest.fixture
+def as_root() -> bool:
+    return os.geteuid() == 0
