@@ -1,0 +1,1 @@
+"""The built-in demos: goals that the offline model can really work on."""

@@ -1,0 +1,1 @@
+"""The search itself: programs as syntax trees, and the edits that measured facts suggest."""
