@@ -5,6 +5,7 @@ import os
 import pwd
 import shutil
 from pathlib import Path
+from typing import Literal
 
 from services.sandbox.local import probing, request, seccomp, sweeping
 from services.sandbox.local.process import OuterProcess
@@ -35,9 +36,13 @@ class LocalContainers:
         python: str = "/usr/bin/python3",
     ) -> None:
         self.user = user if os.geteuid() == 0 and user else sandbox_user()
+        if self.user[0] == 0:
+            raise ValueError("a sandbox never runs as root")
         self._root, self._scope = root.absolute(), scope
         self._bwrap, self._python = bwrap, python
-        self._cgroups, self._overlay = cgroups and os.geteuid() == 0, overlay
+        self._cgroups: Literal["none", "try", "must"]
+        self._cgroups = "try" if cgroups and os.geteuid() == 0 else "none"
+        self._overlay = overlay
         self._running: dict[str, OuterProcess] = {}
         self._probe: Probe | None = None
         self._machine: request.Machine | None = None
@@ -82,11 +87,12 @@ class LocalContainers:
         self.own(lower)
         spool = self._root / "spool"
         try:
-            probe, overlay = await probing.probe(self._trial, lower, spool)
+            probe, found = await probing.probe(self._trial, lower, spool)
         finally:
             shutil.rmtree(spool)
             shutil.rmtree(lower)
-        self._machine = self._describe(overlay) if probe.ok else None
+        self._cgroups = "must" if found.cgroups else "none"
+        self._machine = self._describe(found.overlay) if probe.ok else None
         return probe
 
     async def _trial(self, spec: Spec, overlay: bool) -> tuple[Outcome, str | None]:
@@ -115,10 +121,19 @@ class LocalContainers:
         try:
             return request.decode(await process.answer())
         except ValueError as error:
-            detail = f"the outer process ended without a report ({error})"
-            return Outcome(exit_code=None, reason="start_failed", detail=detail), None
+            await sweeping.sweep(text.__eq__)
+            return _without_report(process.stopping, error), None
         finally:
             del self._running[spec.name]
+            if process.killed:
+                sweeping.remove_cgroups(text.__eq__)
+
+
+def _without_report(stopped: bool, error: ValueError) -> Outcome:
+    if stopped:
+        return Outcome(exit_code=None, reason="stopped")
+    detail = f"the outer process ended without a report ({error})"
+    return Outcome(exit_code=None, reason="start_failed", detail=detail)
 
 
 def sandbox_user() -> tuple[int, int]:

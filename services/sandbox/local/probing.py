@@ -5,6 +5,7 @@ import shutil
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import NamedTuple
 
 from schemas.values.runtime import Limits
 from services.sandbox.local import seccomp
@@ -56,13 +57,20 @@ def lay_out(root: Path) -> Path:
     return lower
 
 
-async def probe(attempt: Attempt, lower: Path, spool: Path) -> tuple[Probe, bool]:
-    """The answer, and whether the overlay works."""
+class Found(NamedTuple):
+    """What later attempts may rely on."""
+
+    overlay: bool = False
+    cgroups: bool = False
+
+
+async def probe(attempt: Attempt, lower: Path, spool: Path) -> tuple[Probe, Found]:
+    """The answer, and what was found for the attempts to come."""
     for overlay in (True, False):
         outcome, groups = await attempt(_trial(lower, spool), overlay)
         if _works(outcome):
-            return _report(groups, overlay), overlay
-    return Probe(ok=False, reason=_explain(outcome), install_hint=_hint(outcome)), False
+            return _report(groups, overlay), Found(overlay, groups is not None)
+    return Probe(ok=False, reason=_explain(outcome), install_hint=_hint(outcome)), Found()
 
 
 def _trial(lower: Path, spool: Path) -> Spec:

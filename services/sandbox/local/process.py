@@ -40,6 +40,7 @@ class OuterProcess:
         self._end = os.pidfd_open(self._child.pid)
         self._ended = asyncio.get_running_loop().create_future()
         self._answer = bytearray()
+        self.stopping = self.killed = False
         self._listen()
 
     def _listen(self) -> None:
@@ -55,12 +56,15 @@ class OuterProcess:
             await asyncio.shield(self._ended)
         finally:
             self._let_go()
-            await self._gone()
-            self._close()
+            try:
+                await self._gone()
+            finally:
+                self._close()
         return bytes(self._answer)
 
     async def stop(self) -> None:
         """Ask for the end; insist after a second."""
+        self.stopping = True
         if not self._ended.done():
             with contextlib.suppress(BrokenPipeError):
                 os.write(self._control, STOP)
@@ -79,7 +83,8 @@ class OuterProcess:
             await asyncio.wait([self._ended], timeout=PATIENCE_SECONDS)
 
     def kill(self) -> None:
-        """End it by force; what it leaves dies with it, but a cgroup waits for the next sweep."""
+        """End it by force; what it leaves dies with it, but for its cgroups."""
+        self.killed = True
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._child.pid, signal.SIGKILL)
 

@@ -4,7 +4,7 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, Literal
 
 from schemas.values.tree import Rejected, TreeFile
 from services.sandbox.local.trusted import wire
@@ -28,7 +28,7 @@ class Machine:
     bwrap: str
     python: str
     user: tuple[int, int]
-    cgroups: bool
+    cgroups: Literal["none", "try", "must"]
     overlay: bool
     seccomp: bytes
     launcher: bytes

@@ -1,11 +1,11 @@
 """A backend on real bubblewrap, and short ways to describe an attempt."""
 
 import asyncio
-import os
 import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,19 +19,31 @@ LIMITS = Limits(memory_mb=512, pids=64, file_mb=64, state_mb=32, state_inodes=81
 PYTHON = ("/usr/bin/python3", "-I", "-S", "-u", "-c")
 
 
+@contextmanager
+def folder() -> Iterator[Path]:
+    """A folder that the sandbox user can reach: pytest's own is for its user alone."""
+    path = Path(tempfile.mkdtemp(prefix="kadath-sandbox-"))
+    path.chmod(0o755)
+    yield path
+    shutil.rmtree(path)
+
+
 @pytest.fixture
 def home() -> Iterator[Path]:
-    """A folder that the sandbox user can reach: pytest's own is for its user alone."""
-    folder = Path(tempfile.mkdtemp(prefix="kadath-sandbox-"))
-    folder.chmod(0o755)
-    yield folder
-    shutil.rmtree(folder)
+    with folder() as path:
+        yield path
 
 
-@pytest.fixture
-def containers(home: Path) -> LocalContainers:
+@pytest.fixture(scope="session")
+def shared() -> Iterator[Path]:
+    with folder() as path:
+        yield path
+
+
+@pytest.fixture(scope="session")
+def containers(shared: Path) -> LocalContainers:
     """Skips where this machine cannot run a sandbox, and says why."""
-    backend = LocalContainers(home / "backend", scope=home.name)
+    backend = LocalContainers(shared / "backend", scope=shared.name)
     probe = asyncio.run(backend.probe())
     if not probe.ok:
         pytest.skip(f"no sandbox here: {probe.reason} {probe.install_hint}")
@@ -71,8 +83,3 @@ def inherited(home: Path, containers: LocalContainers) -> Path:
         (folder / path).write_text(f"old {path}")
     containers.own(folder)
     return folder
-
-
-@pytest.fixture
-def as_root() -> bool:
-    return os.geteuid() == 0

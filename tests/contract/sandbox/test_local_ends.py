@@ -97,6 +97,24 @@ def test_a_memory_hog_is_killed(attempt: Attempt) -> None:
     assert outcome.reason in ("oom", "deadline")
 
 
+def test_a_share_of_a_processor_is_not_exceeded(
+    containers: LocalContainers, attempt: Attempt
+) -> None:
+    """Two busy processes together get half a processor."""
+    if any(gap.limit == "cpus" for gap in asyncio.run(containers.probe()).not_enforced):
+        pytest.skip("no writable cgroup: this limit is not enforced here")
+    busy = "import os, time\nos.fork()\nends = time.time() + 1\nwhile time.time() < ends: pass"
+    outcome = attempt(busy, limits={"cpus": 0.5})
+    assert outcome.cpu_seconds < 0.75 * outcome.wall_seconds
+
+
+def test_a_deadline_in_the_past_ends_at_once(attempt: Attempt) -> None:
+    """However early the kill comes, nothing hangs."""
+    for seconds in (-1.0, 0.0, 0.02):
+        outcome = attempt("import time; time.sleep(60)", seconds=seconds)
+        assert outcome.reason == "deadline" and outcome.wall_seconds < 1.5
+
+
 def test_a_flood_of_output_is_drained_and_cut(attempt: Attempt) -> None:
     """A line of 100 MiB reaches neither the log nor the kernel's memory."""
     flood = "import os\nx = b'x' * (1 << 20)\nfor _ in range(100): os.write({fd}, x)\nos.write({fd}, b'end')"

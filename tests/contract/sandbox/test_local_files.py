@@ -102,6 +102,18 @@ def test_only_regular_files_are_kept(attempt: Attempt) -> None:
     assert kept(outcome) == {"fine", "closed/in"}
 
 
+@pytest.mark.parametrize("overlay", [None, False])
+def test_a_refused_file_does_not_bring_its_inherited_version_back(
+    home: Path, spec: Callable[..., Spec], inherited: Path, overlay: bool | None
+) -> None:
+    """What was overwritten is gone, also when the new content is too large."""
+    backend = LocalContainers(home / "other", overlay=overlay)
+    code = "open('kept', 'wb').write(b'x' * (3 << 20))"
+    outcome = asyncio.run(backend.run(spec(code, state=inherited, limits={"evidence_mb": 2})))
+    assert rejected(outcome) == {"kept": "over the limit of all evidence"}
+    assert outcome.frozen is not None and outcome.frozen.deleted == ("kept",)
+
+
 def test_a_link_over_an_inherited_file_deletes_it(attempt: Attempt, inherited: Path) -> None:
     """The link is refused, and the file that it replaced is gone."""
     outcome = attempt(

@@ -10,12 +10,20 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from services.sandbox.local import LocalContainers
 from services.sandbox.local.trusted.labels import PREFIX
 from services.sandbox.port import Spec
 
 KERNEL = Path(__file__).with_name("kernel_to_kill.py")
 REPOSITORY = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def containers(home: Path, containers: LocalContainers) -> LocalContainers:
+    """A backend whose scope holds this test's attempts only."""
+    return LocalContainers(home / "backend", scope=home.name)
 
 
 def commands() -> dict[int, bytes]:

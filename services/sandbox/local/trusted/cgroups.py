@@ -87,6 +87,8 @@ def _second(folder: str, memory: int, pids: int, quota: int) -> Cgroups | None:
 
 
 def _make(folder: str, settings: Settings) -> None:
+    if os.path.isdir(folder):  # of an earlier start of the same attempt, whose keeper was killed
+        remove([folder], patience=2.0)
     os.mkdir(folder, 0o755)
     for file, value in settings.items():
         _write(f"{folder}/{file}", str(value))

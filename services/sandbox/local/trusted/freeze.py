@@ -64,7 +64,7 @@ class _Freeze:
 
     def _folder(self, path: str, depth: int) -> list[tuple[str, int]]:
         full = f"{self._root}/{path}"
-        if self._lower is not None and self._baseline is None and path and _is_opaque(full):
+        if path and _is_opaque(full):
             self._hide(path.rstrip("/"))
         below = []
         try:
@@ -100,7 +100,9 @@ class _Freeze:
         if self._lower_is(path, stat.S_ISDIR):
             self._hide(path)
         reason = self._keep(path, status)
-        if reason:
+        if reason:  # the inherited version must not come back in its place
+            self._present.discard(path)
+            self._hide(path)
             self._reject(path, reason)
 
     def _unchanged(self, path: str, status: os.stat_result) -> bool:
@@ -109,11 +111,10 @@ class _Freeze:
         return self._baseline.get(path) == (status.st_ino, status.st_ctime_ns)
 
     def _special(self, path: str, status: os.stat_result) -> None:
+        self._hide(path)
         overlay = self._lower is not None and self._baseline is None
-        if overlay:
-            self._hide(path)
-            if stat.S_ISCHR(status.st_mode) and status.st_rdev == 0:
-                return
+        if overlay and stat.S_ISCHR(status.st_mode) and status.st_rdev == 0:
+            return
         self._present.discard(path)
         self._reject(path, KINDS.get(stat.S_IFMT(status.st_mode), "unknown kind"))
 
@@ -152,7 +153,7 @@ class _Freeze:
 
     def _hide(self, path: str) -> None:
         """Inherited files at and under a path are gone unless the walk finds them in the upper."""
-        if self._lower is not None:
+        if self._lower is not None and self._baseline is None:
             self._gone.update(listing(self._lower, path))
 
     def _reject(self, path: str, reason: str) -> None:

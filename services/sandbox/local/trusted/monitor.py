@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # `typing` would take 6 ms to load
     from typing import NoReturn
 
 REPORT = 1
+WORKER_SECONDS = 1.0
 
 
 def main() -> NoReturn:
@@ -31,13 +32,12 @@ def main() -> NoReturn:
     control, label = int(sys.argv[1]), sys.argv[2]
     kernel_pid = int(sys.argv[3])
     os.set_inheritable(control, False)
-    if os.geteuid() != 0:
-        kernel.die_with_parent(kernel_pid, SIGKILL)
-        attempt(worker.Links(control, label))
-    asked, ask = os.pipe()
-    signal(SIGTERM, lambda *_: os.write(ask, b"t"))  # raising here could cut the cleaning short
+    gone, tell = os.pipe()
+    signal(SIGTERM, lambda *_: os.write(tell, b"t"))  # raising here could cut the cleaning short
     kernel.die_with_parent(kernel_pid, SIGTERM)
-    supervise(control, label, asked)
+    if os.geteuid() != 0:
+        attempt(worker.Links(control, gone, label))
+    supervise(control, label, gone)
 
 
 def attempt(links: worker.Links, before: Callable[[], None] | None = None) -> NoReturn:
@@ -55,19 +55,23 @@ def attempt(links: worker.Links, before: Callable[[], None] | None = None) -> No
     os._exit(0)
 
 
-def supervise(control: int, label: str, asked: int) -> NoReturn:
+def supervise(control: int, label: str, gone: int) -> NoReturn:
     """Keep the cgroups while the worker lives; kill it when the kernel is gone."""
     request = wire.decode(_first_line())
-    groups = cgroups.create(label, request["limits"]) if request["cgroups"] else None
+    wanted = request["cgroups"]
+    groups = None if wanted == "none" else cgroups.create(label, request["limits"])
+    if wanted == "must" and groups is None:  # they were there at the probe: no silent loss
+        wire.write_all(REPORT, wire.pack(worker.failure("the cgroups cannot be made"), []))
+        os._exit(0)
     pid = 0
     try:
         spool = os.open(request["spool"], os.O_RDONLY | os.O_DIRECTORY)
         monitor = os.getpid()
         pid = os.fork()
         if pid == 0:
-            links = worker.Links(control, label, groups, spool)
+            links = worker.Links(control, gone, label, groups, spool)
             attempt(links, lambda: drop(request["user"], monitor))
-        _await(pid, control, asked)
+        _await(pid, control, gone)
     finally:
         if pid:
             _kill(pid)
@@ -99,13 +103,16 @@ def _first_line() -> str:
     return head.partition(b"\n")[0].decode()
 
 
-def _await(pid: int, control: int, asked: int) -> None:
+def _await(pid: int, control: int, gone: int) -> None:
     worker_end = os.pidfd_open(pid)
     poller = select.poll()
     poller.register(worker_end, select.POLLIN)
     poller.register(control, 0)  # a hang-up is told without asking
-    poller.register(asked, select.POLLIN)
-    poller.poll()
+    poller.register(gone, select.POLLIN)
+    if worker_end not in [fd for fd, _ in poller.poll()]:
+        poller.unregister(control)
+        poller.unregister(gone)
+        poller.poll(WORKER_SECONDS * 1000)  # it sees the same and cleans up; then by force
     os.close(worker_end)
 
 

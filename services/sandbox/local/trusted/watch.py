@@ -16,19 +16,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # `typing` would take 6 ms to load
     from typing import Any
 
+GONE = "kernel gone"
 SAMPLE_SECONDS = 0.1
 AFTERMATH_SECONDS = 2.0
-
-
-class KernelGone(Exception):
-    """Nobody is left to report to."""
 
 
 class Watch:
     """One sandbox from its start to the end of its last process."""
 
-    def __init__(self, request: dict[str, Any], space: Space, control: int) -> None:
-        self._request, self._space, self._control = request, space, control
+    def __init__(self, request: dict[str, Any], space: Space, control: int, gone: int) -> None:
+        self._request, self._space, self._control, self._gone = request, space, control, gone
         self.stdout = Drain(int(request["stdout_limit"]), tail=False)
         self.stderr = Drain(int(request["limits"]["log_kb"]) << 10, tail=True)
         self.status, self.status_write = os.pipe()
@@ -61,7 +58,8 @@ class Watch:
             self._poller.register(drain.read, select.POLLIN)
         os.close(self.status_write)
         self._poller.register(self.status, select.POLLIN)
-        self._poller.register(self._control, select.POLLIN)
+        for fd in (self._control, self._gone):
+            self._poller.register(fd, select.POLLIN)
 
     def _read(self, ready: set[int]) -> None:
         for drain in (self.stdout, self.stderr):
@@ -72,9 +70,9 @@ class Watch:
         if self.status in ready:
             self._read_status()
         if self._control in ready:
-            if not os.read(self._control, 1):
-                raise KernelGone
-            self.reason = self.reason or "stopped"
+            self.reason = "stopped" if os.read(self._control, 1) else GONE
+        if self._gone in ready:
+            self.reason = GONE
 
     def _read_status(self) -> None:
         try:
@@ -117,23 +115,26 @@ class Watch:
     def _finish(self) -> None:
         """Nothing may live on: kill what is left, wait for it, take its last words."""
         until = time.monotonic() + AFTERMATH_SECONDS
-        if self._init >= 0:
-            _kill(self._init)
-            end = select.poll()
-            end.register(self._init, select.POLLIN)
-            if end.poll(AFTERMATH_SECONDS * 1000):
-                self._reap_init()
+        for pid in _children():
+            self._end(pid)
         for drain in (self.stdout, self.stderr):
             while not drain.ended and time.monotonic() < until:
                 select.select([drain.read], [], [], 0.05)
                 drain.take()
         self._said += _rest(self.status)
 
-    def _reap_init(self) -> None:
-        try:  # the first process inside has become our child: its usage holds everyone's
-            self._reap(self._init_pid)
-        except ChildProcessError:
-            pass
+    def _end(self, pid: int) -> None:
+        """The namespace's first process is our child by now; its usage holds everyone's.
+
+        Bubblewrap killed too early leaves it without a death signal: it has to be ended here.
+        """
+        pidfd = os.pidfd_open(pid)
+        _kill(pidfd)
+        end = select.poll()
+        end.register(pidfd, select.POLLIN)
+        if end.poll(AFTERMATH_SECONDS * 1000):
+            self._reap(pid)
+        os.close(pidfd)
 
     def started(self) -> bool:
         """The organism's command was reached: else bubblewrap failed before."""
@@ -171,6 +172,14 @@ class _Clock:
         """Many processes take long to sum up: never spend more than a twentieth of the time."""
         now = time.monotonic()
         self._sample = now + max(SAMPLE_SECONDS, 20 * (now - self._sample_began))
+
+
+def _children() -> list[int]:
+    try:
+        with open(f"/proc/self/task/{os.getpid()}/children", "rb") as file:
+            return [int(pid) for pid in file.read().split()]
+    except OSError:
+        return []
 
 
 def _kill(pidfd: int) -> None:

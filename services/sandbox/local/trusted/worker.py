@@ -9,7 +9,7 @@ from . import freeze, inner, kernel, space
 from .cgroups import Cgroups
 from .drain import printable
 from .spool import SpoolFailed
-from .watch import KernelGone, Watch
+from .watch import GONE, Watch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # `typing` would take 6 ms to load
@@ -17,16 +17,28 @@ if TYPE_CHECKING:  # `typing` would take 6 ms to load
 
     Report = dict[str, Any]
 
-__all__ = ["KernelGone", "Links", "failure", "run"]
+
+class KernelGone(Exception):
+    """Nobody is left to report to."""
 
 
 class Links:
-    """What ties the worker to the processes above it. `spool` is open where root opened it."""
+    """What ties the worker to the processes above it.
+
+    `control` brings the wish to stop, or an end when the kernel is gone; `gone` is readable when
+    its death was told by signal. `spool` is open where root opened it.
+    """
 
     def __init__(
-        self, control: int, label: str, groups: Cgroups | None = None, spool: int | None = None
+        self,
+        control: int,
+        gone: int,
+        label: str,
+        groups: Cgroups | None = None,
+        spool: int | None = None,
     ) -> None:
-        self.control, self.label, self.groups, self.spool = (control, label, groups, spool)
+        self.control, self.gone, self.label = control, gone, label
+        self.groups, self.spool = groups, spool
 
 
 def failure(detail: str) -> Report:
@@ -45,9 +57,11 @@ def run(
     space.enter()
     kernel.adopt_orphans()
     room = space.build(request, blobs)
-    watch = Watch(request, room, links.control)
+    watch = Watch(request, room, links.control, links.gone)
     began = time.monotonic()
     watch.run(_start(request, blobs, room, watch, links), links.groups)
+    if watch.reason == GONE:
+        raise KernelGone
     report = _judge(watch, room, links.groups)
     report["wall_seconds"] = time.monotonic() - began
     if room.upper is not None and report["reason"] not in ("stopped", "start_failed"):
