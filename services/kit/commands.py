@@ -4,7 +4,7 @@ import logging
 from typing import Any
 
 from faststream import AckPolicy
-from faststream.nats import NatsBroker
+from faststream.nats import NatsBroker, NatsMessage
 from nats.aio.client import Client
 from pydantic import ValidationError
 from pydantic_core import from_json
@@ -37,9 +37,16 @@ def subscribe(broker: NatsBroker, context: Context) -> None:
 
 
 def _register(broker: NatsBroker, subject: str, queue: str, answer: Any) -> None:
-    """The body arrives as bytes: FastDepends would fill further parameters from it."""
-    policy = AckPolicy.MANUAL
-    broker.subscriber(subject, queue=queue, ack_policy=policy, max_workers=64)(answer)
+    """The body arrives as bytes: FastStream would guess its type from the first character,
+    and FastDepends would fill further parameters from it."""
+    subscriber = broker.subscriber(
+        subject, queue=queue, ack_policy=AckPolicy.MANUAL, max_workers=64, decoder=_raw
+    )
+    subscriber(answer)
+
+
+async def _raw(message: NatsMessage) -> bytes:
+    return message.body
 
 
 def _commanded(context: Context, handler: Handler) -> Any:

@@ -158,7 +158,8 @@ class Log:
         return last
 
     def _raise_denied(self, subject: str) -> None:
-        denied = [text for text in self._violations if f'"{subject}"' in text]
+        # nats-py reports the subject in lower case.
+        denied = [text for text in self._violations if f'"{subject}"'.lower() in text.lower()]
         if denied:
             self._violations.remove(denied[0])
             raise PermissionDenied(f"{subject}: this user may not write it")

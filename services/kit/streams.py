@@ -87,15 +87,18 @@ async def apply_consumer(js: JetStreamContext, name: str, subject: str, slots: i
     await js.add_consumer(subjects.EVENTS, config)
 
 
-def permissions(user: str) -> dict[str, object]:
-    """What `user` may publish and subscribe, derived from who owns which entity."""
+def permissions(user: str, consumers: Iterable[str] = ()) -> dict[str, object]:
+    """What `user` may publish and subscribe, derived from who owns which entity.
+
+    `consumers` are the user's own; a NATS wildcard cannot match a prefix of their names.
+    """
     if user == "operator":
         return _permissions(["kadath.cmd.>", "$JS.API.>"], ["kadath.evt.>", "kadath.live.>"], user)
     if user == "follower":
-        return _permissions(_reading(), [], user)
+        return _permissions([*_reading(), *_following()], [], user)
     if user == "reaper":
         return _permissions(["$JS.API.STREAM.PURGE.>", *_reading()], [], user)
-    return _permissions([*_writing(user), *_reading()], _listening(user), user)
+    return _permissions([*_writing(user, consumers), *_reading()], _listening(user), user)
 
 
 def _permissions(publish: list[str], subscribe: list[str], user: str) -> dict[str, object]:
@@ -107,15 +110,19 @@ def _permissions(publish: list[str], subscribe: list[str], user: str) -> dict[st
     }
 
 
-def _writing(service: str) -> list[str]:
+def _writing(service: str, consumers: Iterable[str]) -> list[str]:
     owned = [f"kadath.evt.*.{entity}.>" for entity, owner in OWNER.items() if owner == service]
     shared = [f"kadath.evt.*.{e}.{service}.>" for e, who in SHARED.items() if service in who]
     calls = [subjects.rpc("broker", "complete")] if service in CALLERS else []
     if service == "sandbox":
         calls.append(subjects.rpc("broker", "token"))
     leases = [
-        f"$JS.API.CONSUMER.MSG.NEXT.{subjects.EVENTS}.{service}-*",
-        f"$JS.ACK.{subjects.EVENTS}.{service}-*.>",
+        subject
+        for name in consumers
+        for subject in (
+            f"$JS.API.CONSUMER.MSG.NEXT.{subjects.EVENTS}.{name}",
+            f"$JS.ACK.{subjects.EVENTS}.{name}.>",
+        )
     ]
     return [*owned, *shared, *calls, *leases, f"kadath.parked.{service}.>", "kadath.live.>"]
 
@@ -127,6 +134,14 @@ def _reading() -> list[str]:
         f"$JS.API.STREAM.INFO.{events}",
         f"$JS.API.DIRECT.GET.{events}",
         f"$JS.API.DIRECT.GET.{events}.>",
+    ]
+
+
+def _following() -> list[str]:
+    """An ordered consumer is made, asked about and removed by whoever follows."""
+    events = subjects.EVENTS
+    return [
+        f"$JS.API.CONSUMER.CREATE.{events}",
         f"$JS.API.CONSUMER.CREATE.{events}.>",
         f"$JS.API.CONSUMER.INFO.{events}.>",
         f"$JS.API.CONSUMER.DELETE.{events}.>",
@@ -139,9 +154,11 @@ def _listening(service: str) -> list[str]:
     return [f"kadath.cmd.{service}.>", *rpc]
 
 
-def permission_file(public_keys: Mapping[str, str]) -> str:
+def permission_file(
+    public_keys: Mapping[str, str], consumers: Mapping[str, Iterable[str]]
+) -> str:
     """The `authorization` block of the server's configuration."""
-    users = [_user(name, public_keys[name]) for name in all_users()]
+    users = [_user(name, public_keys[name], consumers.get(name, ())) for name in all_users()]
     return "authorization {\n  users = [\n" + "\n".join(users) + "\n  ]\n}\n"
 
 
@@ -149,5 +166,6 @@ def all_users() -> Iterable[str]:
     return (*SERVICES, *OTHER_USERS)
 
 
-def _user(name: str, key: str) -> str:
-    return f"    # {name}\n    {{ nkey: {key}, permissions: {json.dumps(permissions(name))} }}"
+def _user(name: str, key: str, consumers: Iterable[str]) -> str:
+    allowed = json.dumps(permissions(name, consumers))
+    return f"    # {name}\n    {{ nkey: {key}, permissions: {allowed} }}"
