@@ -13,10 +13,18 @@ def fresh(name: str, toolbox: Toolbox, draw: Draw, teacher: Part | None = None) 
     part = toolbox.parts[name]
     known = teacher.constants if teacher else {}
     for constant in part.constants:
-        if constant in known and draw.chance(0.8):
+        if constant in known and draw.chance(0.95):
             part = part.having(constant, known[constant])
         elif constant in toolbox.bounds:
             part = part.having(constant, _anywhere(toolbox.bounds[constant], draw))
+    return part
+
+
+def taught(part: Part, teacher: Part) -> Part:
+    """The part with every constant that it shares with the teacher taken over."""
+    for name, value in teacher.constants.items():
+        if name in part.constants:
+            part = part.having(name, value)
     return part
 
 

@@ -33,17 +33,25 @@ class Measured(NamedTuple):
     facts: Facts
 
 
+def inheriting(own: Measured, toolbox: Toolbox) -> Measured:
+    """The program going on from the answer that it found, where the toolbox has an heirloom."""
+    program, facts = own
+    if not toolbox.heirloom or not facts.answer:
+        return own
+    part = toolbox.parts[toolbox.heirloom].having("pairs", facts.answer)
+    return Measured(replace(program, layout=part), facts)
+
+
 def layout_edits(
-    program: Program, mates: list[Measured], toolbox: Toolbox, draw: Draw
+    own: Measured, mates: list[Measured], toolbox: Toolbox, draw: Draw
 ) -> list[Edit]:
     """Another layout, the same one tuned, a mate's, or other random numbers."""
+    program = own.program
+    if program.layout.kind == toolbox.heirloom:
+        return [_salted(draw)]
     other = fresh(draw.pick(toolbox.layouts), toolbox, draw)
     near = tuned(program.layout, toolbox, draw)
-    salt = draw.below(10_000)
-    edits = [
-        _layout(0.5, f"start from {other.kind}", other),
-        Edit(0.4, "draw other random numbers", lambda p: replace(p, salt=salt)),
-    ]
+    edits = [_layout(0.5, f"start from {other.kind}", other), _salted(draw)]
     if near is not program.layout:
         edits.append(_layout(0.7, f"tune {near.kind}", near))
     if mates:
@@ -61,7 +69,9 @@ def add(
     reason: str,
 ) -> Edit:
     """A new stage, first or last."""
-    part = fresh(promising(promise, draw), toolbox, draw, best_stage(own))
+    teacher = best_stage(own)
+    kind = promising(related(promise, teacher, toolbox), draw)
+    part = fresh(kind, toolbox, draw, teacher)
     first, share = draw.chance(0.4), draw.between(0.2, 0.8)
 
     def apply(program: Program) -> Program:
@@ -121,9 +131,27 @@ def best_stage(own: Measured) -> Part | None:
     return program.stages[-place].part if gain > IDLE else None
 
 
+def related(
+    promise: dict[str, float], teacher: Part | None, toolbox: Toolbox
+) -> dict[str, float]:
+    """More promise for kinds of stage that have constants in common with a useful part."""
+    if teacher is None:
+        return promise
+    names = set(teacher.constants)
+    return {
+        kind: weight * (1 + len(names & set(toolbox.parts[kind].constants)))
+        for kind, weight in promise.items()
+    }
+
+
 def promising(promise: dict[str, float], draw: Draw) -> str:
     """A kind of stage, in proportion to its promise."""
     return draw.weighted([(weight, kind) for kind, weight in sorted(promise.items())])
+
+
+def _salted(draw: Draw) -> Edit:
+    salt = draw.below(10_000)
+    return Edit(0.4, "draw other random numbers", lambda program: replace(program, salt=salt))
 
 
 def _layout(weight: float, reason: str, part: Part) -> Edit:

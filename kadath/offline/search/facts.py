@@ -30,6 +30,7 @@ class Facts:
     value: float | None = None
     used: float = 1.0
     stages: tuple[StageFact, ...] = ()
+    answer: tuple[tuple[int, ...], ...] = ()
 
 
 def facts_of(measured: object) -> Facts:
@@ -44,6 +45,7 @@ def facts_of(measured: object) -> Facts:
         value=_number(measured.get("value")),
         used=ticks / limit if limit else 1.0,
         stages=tuple(stages),
+        answer=_pairs(measured.get("answer")),
     )
 
 
@@ -56,6 +58,14 @@ def _stage(item: dict[str, object]) -> StageFact:
         accepted=int(_number(item.get("accepted"))),
         loss=_number(item.get("loss")),
     )
+
+
+def _pairs(answer: object) -> tuple[tuple[int, ...], ...]:
+    """An answer that is a list of lists of whole numbers, else nothing."""
+    rows = answer if isinstance(answer, list) else []
+    pairs = [tuple(row) for row in rows if isinstance(row, list)]
+    whole = all(type(item) is int for pair in pairs for item in pair)
+    return tuple(pairs) if whole and len(pairs) == len(rows) else ()
 
 
 def _number(value: object) -> float:

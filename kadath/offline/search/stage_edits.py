@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from kadath.offline.search.constants import fresh, scaled, tuned
+from kadath.offline.search.constants import fresh, scaled, taught, tuned
 from kadath.offline.search.draw import Draw
-from kadath.offline.search.edits import Change, Edit, Measured, best_stage, drop, promising, put
+from kadath.offline.search.edits import Change, Edit, Measured, best_stage, drop, promising, put, related
 from kadath.offline.search.facts import IDLE, StageFact
 from kadath.offline.search.part import Part
 from kadath.offline.search.program import Program, Stage
@@ -28,8 +28,9 @@ def stage_edits(
         return edits
     edits += _losses(place, stage, known, toolbox, draw)
     edits += _steps(place, stage, known, toolbox, draw)
+    edits += _lessons(place, stage, known, teacher)
     if idle:
-        return edits + _idle(place, stage, promise, teacher, toolbox, draw)
+        return edits + _idle(place, program, promise, teacher, toolbox, draw)
     return edits + _gaining(place, program, toolbox, draw)
 
 
@@ -42,7 +43,7 @@ def _general(
     toolbox: Toolbox,
     draw: Draw,
 ) -> list[Edit]:
-    kind, other = stage.part.kind, fresh(promising(promise, draw), toolbox, draw, teacher)
+    kind, other = stage.part.kind, fresh(promising(related(promise, teacher, toolbox), draw), toolbox, draw, teacher)
     near = tuned(stage.part, toolbox, draw)
     if draw.chance(0.5):
         near = tuned(near, toolbox, draw)
@@ -52,17 +53,32 @@ def _general(
     ]
 
 
+def _lessons(
+    place: int, stage: Stage, known: StageFact, teacher: Part | None
+) -> list[Edit]:
+    """Constants of the part that gained most, for one that loses where that one does not."""
+    if teacher is None or known.loss <= ACCEPTABLE_LOSS:
+        return []
+    part = taught(stage.part, teacher)
+    if part.constants == stage.part.constants:
+        return []
+    reason = f"{stage.part.kind} takes over constants of {teacher.kind}"
+    return [Edit(2.0, reason, put(place, part))]
+
+
 def _idle(
     place: int,
-    stage: Stage,
+    program: Program,
     promise: dict[str, float],
     teacher: Part | None,
     toolbox: Toolbox,
     draw: Draw,
 ) -> list[Edit]:
-    kind, other = stage.part.kind, fresh(promising(promise, draw), toolbox, draw, teacher)
+    kind = program.stages[place].part.kind
+    other = fresh(promising(related(promise, teacher, toolbox), draw), toolbox, draw, teacher)
+    alone = len(program.stages) == 1
     return [
-        drop(place, 1.0, f"{kind} gained nothing: take it out"),
+        *([] if alone else [drop(place, 1.0, f"{kind} gained nothing: take it out")]),
         Edit(1.0, f"{kind} gained nothing: try {other.kind}", put(place, other)),
     ]
 

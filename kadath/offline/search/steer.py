@@ -11,6 +11,7 @@ from kadath.offline.search.edits import (
     best_stage,
     drop,
     graft,
+    inheriting,
     layout_edits,
     matches,
     promising,
@@ -20,6 +21,8 @@ from kadath.offline.search.facts import IDLE, Facts
 from kadath.offline.search.program import Program, Stage
 from kadath.offline.search.stage_edits import stage_edits
 from kadath.offline.search.toolbox import Toolbox
+
+INHERIT = 0.9
 
 
 class Proposal(NamedTuple):
@@ -32,6 +35,8 @@ class Proposal(NamedTuple):
 def steered(own: Measured, mates: list[Measured], toolbox: Toolbox, draw: Draw) -> Proposal:
     """The program after edits that its own facts and those of its mates suggest."""
     promise = _promise([own, *mates], toolbox)
+    if draw.chance(INHERIT):
+        own = inheriting(own, toolbox)
     program, facts = own
     reasons: list[str] = []
     for _ in range(draw.weighted([(0.5, 1), (0.35, 2), (0.15, 3)])):
@@ -52,8 +57,8 @@ def explored(own: Measured, mates: list[Measured], toolbox: Toolbox, draw: Draw)
     parts = [
         fresh(promising(promise, draw), toolbox, draw, teacher) for _ in range(toolbox.most_stages - draw.below(2))
     ]
-    layout = own.program.layout
-    if draw.chance(0.6):
+    layout = inheriting(own, toolbox).program.layout
+    if draw.chance(0.3 if toolbox.heirloom else 0.6):
         layout = fresh(draw.pick(toolbox.layouts), toolbox, draw)
     stages = tuple(Stage(part, draw.between(0.3, 1.0)) for part in parts)
     kinds = ", ".join(part.kind for part in (layout, *parts))
@@ -71,11 +76,11 @@ def _edits(
         return [without(idle, own)]
     if not facts.valid:
         return [drop(draw.below(len(program.stages)), 1.0, "failed: take a part out")]
-    edits = layout_edits(program, mates, toolbox, draw)
+    edits = layout_edits(own, mates, toolbox, draw)
     for place in range(len(program.stages)):
         edits += stage_edits(place, own, promise, toolbox, draw)
     if len(program.stages) < toolbox.most_stages:
-        weight = 0.4 if facts.used > 0.9 else 1.5
+        weight = 1.0 if facts.used > 0.9 else 1.5
         reason = f"{facts.used:.0%} of the budget used: search more"
         edits.append(add(own, promise, toolbox, draw, weight, reason))
     edits += [graft(mate.program, program, draw) for mate in mates if mate.program.stages]

@@ -23,7 +23,10 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Toolbox:
-    """The parts and bounds of one problem; starter is a complete plain program."""
+    """The parts and bounds of one problem; starter is a complete plain program.
+
+    An heirloom is a layout whose constant `pairs` is the verified answer of an ancestor's run.
+    """
 
     problem: str
     imports: str
@@ -32,6 +35,7 @@ class Toolbox:
     parts_source: str
     bounds: dict[str, Bounds]
     most_stages: int = 4
+    heirloom: str | None = None
 
     @cached_property
     def parts(self) -> dict[str, Part]:
@@ -41,7 +45,8 @@ class Toolbox:
 
     @cached_property
     def layouts(self) -> tuple[str, ...]:
-        return tuple(sorted(name for name in self.parts if name.startswith("layout_")))
+        names = (name for name in self.parts if name.startswith("layout_"))
+        return tuple(sorted(name for name in names if name != self.heirloom))
 
     @cached_property
     def stages(self) -> tuple[str, ...]:

@@ -1,0 +1,1 @@
+"""Demo: a network of few comparators that sorts ten values."""
