@@ -198,7 +198,8 @@ def _not_latest(view: View, run: str, draft_no: int) -> Refused | None:
     if view.drafted is None:
         return Refused(reason="there is no draft yet", hint="kadath status RUN")
     if view.drafted.draft_no != draft_no:
-        return Refused(reason=f"the latest draft is {view.drafted.draft_no}", hint="kadath show RUN")
+        latest = view.drafted.draft_no
+        return Refused(reason=f"the latest draft is {latest}", hint="kadath show RUN")
     return None
 
 
