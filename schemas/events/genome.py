@@ -25,7 +25,7 @@ class GenomeStaged(Event):
     origin: Origin
     tree: TreeRef
     prompt: BlobRef
-    parent: Sha256 | None
+    parent: Sha256 | None = None
     touches_code: bool
     changed: tuple[Change, ...]
 
@@ -34,7 +34,7 @@ class GenomeCommitted(Event):
     type = "genome.committed"
     proposal: str
     genome: GenomeRef
-    parent: Sha256 | None
+    parent: Sha256 | None = None
     branch: str
     prompt: BlobRef
     changed: tuple[Change, ...]
