@@ -58,6 +58,9 @@ class AttemptRestarted(Event):
 
 
 class AttemptFinished(Event):
+    """`evidence` holds the `evidence.frozen` payload that follows; `result` is the program's
+    output (measurement), the mutation (reflection) or the organism's result envelope."""
+
     type = "attempt.finished"
     outcome: Literal["completed", "failed", "deadline", "cancelled"]
     because: str = ""
@@ -65,6 +68,7 @@ class AttemptFinished(Event):
     exit_code: int | None = None
     state_out: TreeRef | None = None
     result: BlobRef | None = None
+    evidence: BlobRef | None = None
     log: BlobRef | None = None
     wall_seconds: float = 0.0
     cpu_seconds: float = 0.0

@@ -1,0 +1,118 @@
+"""Who gets an attempt: one entity each for epochs, measurements, reflections and trials."""
+
+import json
+from datetime import datetime
+
+from schemas import Draft
+from schemas.events.attempt import AttemptQueued
+from schemas.events.reflection import ReflectionRequested
+from schemas.ids import attempt_id, seed_of
+from schemas.values.benchmark import Program
+from schemas.values.population import Member
+from schemas.values.runtime import Limits
+from services.sandbox.core.view import View
+
+TRIAL_SECONDS = 30
+
+
+def queue_epoch(view: View, about: str, now: datetime) -> list[Draft]:
+    """One atomic batch: an attempt for every agent that the epoch opened with."""
+    epoch, request = view.epoch, view.request
+    if epoch is None or request is None or view.stopping or view.terminal:
+        return []
+    members = [Member.model_validate(row) for row in json.loads(view.read(epoch.agents))]
+    drafts = []
+    for member in members:
+        attempt = attempt_id(epoch.epoch, epoch.attempt_try, member.agent)
+        if attempt in view.attempts:
+            return []
+        queued = AttemptQueued(
+            attempt=attempt,
+            purpose="epoch",
+            agent=member.agent,
+            genome=member.genome,
+            state_in=member.state,
+            limits=request.limits,
+            tools=view.benchmark.tools if view.benchmark else (),
+            wall_seconds=epoch.attempt_seconds,
+            finalize_seconds=epoch.finalize_seconds,
+            seed=epoch.seed,
+        )
+        drafts.append(Draft(attempt, queued, epoch.epoch))
+    return drafts
+
+
+def queue_measurement(view: View, about: str, now: datetime) -> list[Draft]:
+    """A program of the benchmark over frozen evidence."""
+    wanted = view.measurements.get(about)
+    if wanted is None or about in view.attempts or view.stopping or view.terminal:
+        return []
+    program = program_of(view, wanted.program)
+    queued = AttemptQueued(
+        attempt=about,
+        purpose="measurement",
+        agent=wanted.agent,
+        program=wanted.program,
+        evidence=wanted.evidence,
+        limits=Limits(restarts=0),
+        wall_seconds=program.timeout_seconds,
+        finalize_seconds=0,
+        seed=wanted.seed,
+    )
+    return [Draft(about, queued, _epoch(view))]
+
+
+def program_of(view: View, program: str) -> Program:
+    assert view.benchmark is not None
+    return next(p for p in view.benchmark.programs if p.id == program)
+
+
+def queue_reflection(view: View, about: str, now: datetime) -> list[Draft]:
+    """A middle agent's own stay to rewrite itself, in its own state."""
+    found = reflection_of(view, about)
+    if found is None or about in view.attempts or view.stopping or view.terminal:
+        return []
+    assert view.request is not None and view.epoch is not None
+    queued = AttemptQueued(
+        attempt=about,
+        purpose="reflection",
+        agent=found.agent,
+        genome=found.genome,
+        state_in=found.state,
+        context=found.context,
+        limits=view.request.limits,
+        tools=view.benchmark.tools if view.benchmark else (),
+        wall_seconds=found.wall_seconds,
+        finalize_seconds=max(2, found.wall_seconds // 10),
+        seed=seed_of(view.epoch.seed, "reflection", found.agent),
+    )
+    return [Draft(about, queued, view.epoch.epoch)]
+
+
+def reflection_of(view: View, attempt: str) -> ReflectionRequested | None:
+    """`e002x1-a0003-reflect` belongs to the reflection entity `e002-a0003`."""
+    head, _, tail = attempt.partition("-")
+    return view.reflections.get(f"{head.partition('x')[0]}-{tail.removesuffix('-reflect')}")
+
+
+def queue_trial(view: View, about: str, now: datetime) -> list[Draft]:
+    """A staged proposal that touches code must start before it is registered."""
+    staged = view.staged.get(about.removeprefix("t-"))
+    if staged is None or not staged.touches_code or about in view.attempts:
+        return []
+    if view.request is None or view.stopping or view.terminal:
+        return []
+    queued = AttemptQueued(
+        attempt=about,
+        purpose="trial",
+        agent=None,
+        genome=staged.tree.sha256,
+        limits=view.request.limits.model_copy(update={"restarts": 0}),
+        wall_seconds=TRIAL_SECONDS,
+        finalize_seconds=2,
+    )
+    return [Draft(about, queued, _epoch(view))]
+
+
+def _epoch(view: View) -> int | None:
+    return view.epoch.epoch if view.epoch else None
