@@ -14,6 +14,7 @@ from services.kit.service import Effect, Handler, Reaction, Service
 from services.lineage.core import exporting, phase_heads, registration, table
 from services.lineage.core.view import BOUNDARIES, View
 from services.lineage.effects import git, seed
+from services.lineage.effects.start import start
 
 
 def waiting(recorded: Recorded, view: View) -> Iterable[str]:
@@ -41,4 +42,5 @@ SERVICE = Service(
         Effect("git", GenomeCommitted, lambda view, recorded: True, git.draw, slots=4),
     ),
     commands=(Handler(ExportRun, exporting.request),),
+    start=start,
 )  # fmt: skip

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Iterable
 from pathlib import Path
 
-from dulwich.objects import Blob, Commit, ShaFile, Tree
+from dulwich.objects import Blob, Commit, ObjectID, ShaFile, Tree
 from dulwich.repo import Repo
 
 from services.lineage.core.genome import GitObject
@@ -49,7 +49,7 @@ class Repository:
     def _has(self, oid: str) -> bool:
         if oid in self._known:
             return True
-        if oid.encode() in self._repo.object_store:
+        if self._repo.object_store.__contains__(ObjectID(oid.encode())):
             self._known.add(oid)
             return True
         return False
