@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 from nats.aio.client import Client
 
-from schemas import Actor, Draft, Envelope, Event, Recorded, Value, ids, subjects
+from schemas import Actor, Draft, Envelope, Event, Recorded, Value, subjects
+from schemas.deciding import place
 from schemas.subjects import EntityKey
 from services.kit import edges
 from services.kit.blobs import Blobs
@@ -284,21 +285,17 @@ def envelopes_of(
     instance: str,
 ) -> list[Envelope]:
     """Give drafts identity and position: a function of the fold, the drafts and `now`."""
-    positions: dict[tuple[str, str], int] = {}
     envelopes = []
-    for draft in drafts:
-        entity = draft.data.entity()
-        key = (entity, draft.entity_id)
-        position = positions.get(key, state.heads.get(key, Head(0, 0)).count)
-        positions[key] = position + 1
+    for placed in place(run, lambda *key: state.heads.get(key, Head(0, 0)).count, drafts):
+        draft = placed.draft
         envelopes.append(
             Envelope(
-                id=ids.event_id(run, entity, draft.entity_id, position),
+                id=placed.id,
                 type=draft.data.type,
                 v=draft.data.v,
                 run=run,
                 epoch=draft.epoch,
-                entity=entity,
+                entity=placed.entity,
                 entity_id=draft.entity_id,
                 occurred_at=now,
                 cause=state.last_event,
