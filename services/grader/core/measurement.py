@@ -17,6 +17,8 @@ def record(view: View, about: str, now: datetime) -> list[Draft]:
         return []
     if program in judging.measured or program in judging.failed:
         return []
+    if finished.outcome == "cancelled":  # the machine stopped it; it is queued again on resume
+        return []
     assert view.epoch is not None
     event = _verdict(view, attempt, judging.opened.agent, program, finished)
     return [Draft(about, event, view.epoch.epoch)]
@@ -35,7 +37,7 @@ def _verdict(
         agent=agent,
         program=program,
         reason=reason or "no output",
-        retryable=finished.outcome == "cancelled",
+        retryable=False,
     )
 
 

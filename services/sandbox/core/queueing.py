@@ -45,7 +45,7 @@ def queue_epoch(view: View, about: str, now: datetime) -> list[Draft]:
 def queue_measurement(view: View, about: str, now: datetime) -> list[Draft]:
     """A program of the benchmark over frozen evidence."""
     wanted = view.measurements.get(about)
-    if wanted is None or about in view.attempts or view.stopping or view.terminal:
+    if wanted is None or _taken(view, about) or view.stopping or view.terminal:
         return []
     program = program_of(view, wanted.program)
     queued = AttemptQueued(
@@ -70,7 +70,7 @@ def program_of(view: View, program: str) -> Program:
 def queue_reflection(view: View, about: str, now: datetime) -> list[Draft]:
     """A middle agent's own stay to rewrite itself, in its own state."""
     found = reflection_of(view, about)
-    if found is None or about in view.attempts or view.stopping or view.terminal:
+    if found is None or _taken(view, about) or view.stopping or view.terminal:
         return []
     assert view.request is not None and view.epoch is not None
     queued = AttemptQueued(
@@ -98,7 +98,7 @@ def reflection_of(view: View, attempt: str) -> ReflectionRequested | None:
 def queue_trial(view: View, about: str, now: datetime) -> list[Draft]:
     """A staged proposal that touches code must start before it is registered."""
     staged = view.staged.get(about.removeprefix("t-"))
-    if staged is None or not staged.touches_code or about in view.attempts:
+    if staged is None or not staged.touches_code or _taken(view, about):
         return []
     if view.request is None or view.stopping or view.terminal:
         return []
@@ -112,6 +112,14 @@ def queue_trial(view: View, about: str, now: datetime) -> list[Draft]:
         finalize_seconds=2,
     )
     return [Draft(about, queued, _epoch(view))]
+
+
+def _taken(view: View, about: str) -> bool:
+    """Queued before; one that a pause cancelled may be queued again."""
+    attempt = view.attempts.get(about)
+    if attempt is None:
+        return False
+    return attempt.finished is None or attempt.finished.outcome != "cancelled"
 
 
 def _epoch(view: View) -> int | None:

@@ -8,7 +8,6 @@ from pydantic import TypeAdapter
 from schemas import BlobRef, Recorded, TreeRef, canonical, ref_of
 from schemas.commands import Refused
 from schemas.commands.complete import Token, TokenFor
-from schemas.events.attempt import AttemptQueued
 from schemas.events.evidence import EvidenceFrozen
 from schemas.values.tree import Tree
 from services.kit import trees
