@@ -6,6 +6,7 @@ from schemas import CATALOGUE, Recorded
 from schemas.commands.export import ExportRun
 from schemas.events.attempt import AttemptFinished
 from schemas.events.birth import BirthMutationDrafted
+from schemas.events.export import ExportRequested
 from schemas.events.genesis import GenesisVariantsDrafted
 from schemas.events.genome import GenomeCommitted, GenomeRejected, GenomeStaged
 from schemas.events.reflection import ReflectionProposed
@@ -13,7 +14,7 @@ from schemas.events.run import RunLocked, RunPreflightRequested
 from services.kit.service import Effect, Handler, Reaction, Service
 from services.lineage.core import exporting, phase_heads, registration, table
 from services.lineage.core.view import BOUNDARIES, View
-from services.lineage.effects import git, seed
+from services.lineage.effects import export, git, seed
 from services.lineage.effects.start import start
 
 
@@ -40,6 +41,7 @@ SERVICE = Service(
     effects=(
         Effect("seed", RunPreflightRequested, seed.due, seed.check, slots=2),
         Effect("git", GenomeCommitted, lambda view, recorded: True, git.draw, slots=4),
+        Effect("export", ExportRequested, export.due, export.export, slots=1),
     ),
     commands=(Handler(ExportRun, exporting.request),),
     start=start,

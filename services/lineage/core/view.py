@@ -4,10 +4,11 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from schemas import BlobRef, GenomeRef, Recorded, TreeRef, encode
-from schemas.events.attempt import AttemptFinished
+from schemas.events.attempt import AttemptFinished, AttemptQueued
 from schemas.events.birth import BirthMutationDrafted
 from schemas.events.chain import ChainHeaded
 from schemas.events.epoch import EpochClosed, EpochOpened
+from schemas.events.evidence import EvidenceFrozen
 from schemas.events.export import ExportCompleted, ExportFailed, ExportRequested
 from schemas.events.genesis import GenesisVariantsDrafted
 from schemas.events.genome import GenomeCommitted, GenomeRejected, GenomeStaged, Origin
@@ -65,6 +66,8 @@ class View:
         self.exported: set[str] = set()
         self.boards: dict[int, LeaderboardPublished] = {}
         self.completed: RunCompleted | None = None
+        self.seeds: dict[str, int] = {}
+        self.candidates: dict[str, BlobRef] = {}
         self._blob_ids: dict[str, str] = {}
 
     def apply(self, recorded: Recorded) -> None:
@@ -99,6 +102,10 @@ class View:
                 self.preflight_seq = recorded.seq
             case PreflightCheckFailed(check="seed"):
                 self.preflight_seq = recorded.seq
+            case AttemptQueued(purpose="epoch", agent=str(agent), seed=seed):
+                self.seeds[agent] = seed
+            case EvidenceFrozen(agent=agent, candidate=BlobRef() as candidate):
+                self.candidates[agent] = candidate
             case LeaderboardPublished(epoch=epoch) as event:
                 self.boards[epoch] = event
             case RunCompleted() as event:

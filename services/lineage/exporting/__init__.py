@@ -1,0 +1,1 @@
+"""Writes a run as a directory that stands by itself."""
