@@ -12,6 +12,7 @@ class BriefDossierQueued(Event):
     fragments: BlobRef
     count: int
     coverage: Sha256
+    tries: int = 0
 
 
 class BriefDossierReviewed(Event):

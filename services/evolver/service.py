@@ -24,7 +24,9 @@ from schemas.events.run import RunGenesisRequested, RunResumed
 from schemas.events.selection import SelectionCohortsAssigned
 from services.evolver.core import birth, brief, genesis, reflection, selection
 from services.evolver.core.view import HANDLES, View
-from services.evolver.effects import draft_mutation, draft_variants, issue_briefs
+from services.evolver.effects import draft_mutation as mutations
+from services.evolver.effects import draft_variants as variants
+from services.evolver.effects import issue_briefs as briefs
 from services.kit.service import Effect, Reaction, Service
 
 
@@ -66,6 +68,8 @@ def _newborns(recorded: Recorded, view: View) -> Iterable[str]:
 
 def _births(recorded: Recorded, view: View) -> Iterable[str]:
     """`b-e002-a0009-0` is a proposal for the birth `e002-a0009`."""
+    if isinstance(recorded.data, RunResumed):
+        return list(view.selection.births) if view.selection else ()
     name = recorded.entity_id
     if name.startswith("b-"):
         return (name.removeprefix("b-").rpartition("-")[0],)
@@ -77,7 +81,7 @@ GENESIS = (
 )  # fmt: skip
 BRIEFING = (SelectionCohortsAssigned, BriefDossierReviewed, BriefRefused, RunResumed)
 SETTLING = (AttemptFinished, ReflectionProposed, GenomeCommitted, GenomeRejected, RunResumed)
-BIRTHS = (BirthMutationDrafted, GenomeCommitted, GenomeRejected)
+BIRTHS = (BirthMutationDrafted, GenomeCommitted, GenomeRejected, RunResumed)
 SETTLED = (ReflectionSettled, BirthSettled, SelectionCohortsAssigned)
 
 SERVICE = Service(
@@ -96,9 +100,9 @@ SERVICE = Service(
         Reaction("turn_over@1", SETTLED, _epoch, selection.turn_over),
     ),
     effects=(
-        Effect("variants", GenesisBatchQueued, draft_variants.due, draft_variants.draft_variants),
-        Effect("dossiers", BriefDossierQueued, issue_briefs.dossier_due, issue_briefs.review_dossier),
-        Effect("briefs", BriefRequested, issue_briefs.brief_due, issue_briefs.issue_briefs),
-        Effect("births", BirthRequested, draft_mutation.due, draft_mutation.draft_mutation, slots=8),
+        Effect("variants", GenesisBatchQueued, variants.due, variants.draft_variants),
+        Effect("dossiers", BriefDossierQueued, briefs.dossier_due, briefs.review_dossier),
+        Effect("briefs", BriefRequested, briefs.brief_due, briefs.issue_briefs),
+        Effect("births", BirthRequested, mutations.due, mutations.draft_mutation, slots=8),
     ),
 )

@@ -66,7 +66,7 @@ def advance(view: View, about: str, now: datetime) -> list[Draft]:
     if selection is None or birth is None or birth.settled is not None or view.terminal:
         return []
     if birth.drafted is None:
-        return []
+        return _retry(about, selection, birth)
     committed = view.committed.get(birth.drafted.proposal)
     if committed is not None:
         event = _settled(birth, committed.genome.genome)
@@ -75,6 +75,15 @@ def advance(view: View, about: str, now: datetime) -> list[Draft]:
     if rejected is None:
         return []
     return _rejected(about, selection, birth, rejected.reason, rejected.detail)
+
+
+def _retry(about: str, selection: Selection, birth: Birth) -> list[Draft]:
+    """After a resume the open request is made again; otherwise the model is still asked."""
+    if about not in selection.retry:
+        return []
+    last = birth.requests[-1]
+    again = last.model_copy(update={"tries": last.tries + 1})
+    return [Draft(about, again, selection.epoch)]
 
 
 def _rejected(

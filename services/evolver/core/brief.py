@@ -40,6 +40,8 @@ def advance(view: View, about: str, now: datetime) -> list[Draft]:
         return _again(about, selection, selection.refused)
     if not selection.dossiers:
         return _queue(view, about, selection)
+    if selection.retry:
+        return _retry(about, selection)
     if len(selection.notes) < len(selection.dossiers) or selection.brief is not None:
         return []
     requested = BriefRequested(births=selection.cohorts.births)
@@ -92,10 +94,23 @@ def _again(about: str, selection: Selection, refused: BriefRefused) -> list[Draf
         gone = SelectionAbandoned(epoch=selection.epoch, stage=refused.stage, reason=reason)
         return [Draft(about, gone, selection.epoch)]
     if refused.stage == "dossier":
-        return [Draft(about, selection.dossiers[refused.part], selection.epoch)]
+        part = selection.dossiers[refused.part].model_copy(update={"tries": refused.tries})
+        return [Draft(about, part, selection.epoch)]
     assert selection.brief is not None
     again = {"tries": refused.tries, "violations": refused.violations}
     return [Draft(about, selection.brief.model_copy(update=again), selection.epoch)]
+
+
+def _retry(about: str, selection: Selection) -> list[Draft]:
+    """After a resume: whatever was asked and not answered is asked again."""
+    parts = [d for n, d in sorted(selection.dossiers.items()) if f"part-{n}" in selection.retry]
+    drafts = [
+        Draft(about, d.model_copy(update={"tries": d.tries + 1}), selection.epoch) for d in parts
+    ]
+    if "brief" in selection.retry and selection.brief is not None:
+        again = selection.brief.model_copy(update={"tries": selection.brief.tries + 1})
+        drafts.append(Draft(about, again, selection.epoch))
+    return drafts
 
 
 def dossier_violations(notes: DossierNotes, fragments: Sequence[Fragment]) -> list[Violation]:

@@ -107,6 +107,14 @@ class Selection:
     births: dict[str, Birth] = field(default_factory=dict)
     abandoned: bool = False
     closed: bool = False
+    retry: set[str] = field(default_factory=set)
+
+    def unanswered(self) -> set[str]:
+        """Questions to a model that nobody answered: parts, `brief`, births."""
+        parts = {f"part-{n}" for n in self.dossiers if n not in self.notes}
+        asked = {"brief"} if self.brief is not None and self.issued is None else set()
+        births = {k for k, b in self.births.items() if b.drafted is None and b.settled is None}
+        return parts | asked | births
 
 
 class View:
@@ -173,8 +181,9 @@ class View:
 
     def _resumed(self) -> None:
         """What stopped the selection may be tried again."""
-        if self.selection is not None:
+        if self.selection is not None and self.selection.abandoned:
             self.selection.abandoned = False
+            self.selection.retry = self.selection.unanswered()
 
     def _genomes(self, data: object) -> None:
         match data:
@@ -217,10 +226,12 @@ class View:
                 selection.closed = True
             case BriefDossierQueued():
                 selection.dossiers[data.part], selection.refused = data, None
+                selection.retry.discard(f"part-{data.part}")
             case BriefDossierReviewed():
                 selection.notes[data.part] = data
             case BriefRequested():
                 selection.brief, selection.refused = data, None
+                selection.retry.discard("brief")
             case BriefRefused():
                 selection.refused = data
             case BriefIssued():
@@ -246,6 +257,7 @@ class View:
             case BirthRequested() if key in births:
                 births[key].requests.append(data)
                 births[key].drafted = None
+                self.selection.retry.discard(key)
             case BirthRequested():
                 births[key] = Birth([data])
             case BirthMutationDrafted():

@@ -46,12 +46,12 @@ async def review_dossier(context: Context, recorded: Recorded) -> None:
     ]
     payload: dict[str, object] = {"fragments": [item.model_dump() for item in items]}
     about = f"{recorded.entity_id}/{queued.part}"
-    reply = await ask(context, recorded, "tweaker_dossier", about, payload)
+    reply = await ask(context, recorded, "tweaker_dossier", about, payload, queued.tries)
 
     def judge(selection: Selection, answer: bytes, call: str) -> tuple[Event, bytes | None]:
         broken = brief.dossier_violations(DossierNotes.model_validate_json(answer), items)
         if broken:
-            tries = selection.refused.tries + 1 if selection.refused else 1
+            tries = queued.tries + 1
             refused = BriefRefused(
                 stage="dossier", part=queued.part, tries=tries, violations=tuple(broken), call=call
             )

@@ -41,6 +41,8 @@ def advance(view: View, about: str, now: datetime) -> list[Draft]:
         return _score(view, about, judging)
     if judging.refused is not None:
         return _again(view, about, judging, judging.refused)
+    if judging.retry:
+        return _retry(view, about, judging)
     if not judging.queued:
         return _queue(view, about)
     if len(judging.reviewed) < len(judging.queued) or judging.facts_requested is not None:
@@ -108,6 +110,17 @@ def _again(view: View, about: str, judging: Judging, refused: GradingRefused) ->
     assert judging.facts_requested is not None
     again = {"tries": refused.tries, "violations": refused.violations}
     return [_draft(view, about, judging.facts_requested.model_copy(update=again))]
+
+
+def _retry(view: View, about: str, judging: Judging) -> list[Draft]:
+    """After a resume only what is missing is asked again."""
+    if judging.facts_requested is not None:
+        again = {"tries": judging.facts_requested.tries + 1}
+        return [_draft(view, about, judging.facts_requested.model_copy(update=again))]
+    missing = [q for n, q in sorted(judging.queued.items()) if n not in judging.reviewed]
+    return [
+        _draft(view, about, q.model_copy(update={"tries": q.tries + 1})) for q in missing
+    ]
 
 
 def reviewed(view: View, about: str, chunk: int, answer: bytes, call: str) -> GradingChunkReviewed:

@@ -59,6 +59,7 @@ class Judging:
     facts_requested: GradingFactsRequested | None = None
     facts: GradingFactsExtracted | None = None
     interrupted: bool = False
+    retry: bool = False
     scored: bool = False
 
 
@@ -123,6 +124,7 @@ class View:
                 self.benchmark = Benchmark.model_validate_json(self.read(data.benchmark))
             case RunResumed():
                 for judging in self.judging.values():
+                    judging.retry = judging.retry or judging.interrupted
                     judging.interrupted = False
             case RunCancelled() | RunCompleted() | RunFailed():
                 self.terminal = True
@@ -146,12 +148,14 @@ class View:
         match data:
             case GradingChunkQueued():
                 judging.queued[data.chunk], judging.refused = data, None
+                judging.retry = False
             case GradingChunkReviewed():
                 judging.reviewed[data.chunk] = data
             case GradingRefused():
                 judging.refused = data
             case GradingFactsRequested():
                 judging.facts_requested, judging.refused = data, None
+                judging.retry = False
             case GradingFactsExtracted():
                 judging.facts = data
             case GradingInterrupted():
