@@ -109,15 +109,42 @@ def _remove_stale(sockets: Path) -> None:
             entry.unlink(missing_ok=True)
 
 
-async def serve(where: Home, durable: bool, slots: int | None, tape: str | None = None) -> None:
-    """Run until SIGTERM, SIGINT or SIGHUP."""
+async def serve(
+    where: Home,
+    durable: bool,
+    slots: int | None,
+    tape: str | None = None,
+    idle_exit: int | None = None,
+) -> None:
+    """Run until SIGTERM, SIGINT or SIGHUP, or until no run was active for `idle_exit` seconds."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         loop.add_signal_handler(number, stop.set)
     async with embedded(where, durable, slots, tape) as state:
         announce(where, state)
+        watching = asyncio.create_task(_stop_when_idle(state, stop, idle_exit))
         await stop.wait()
+        watching.cancel()
+
+
+async def _stop_when_idle(state: runner.Running, stop: asyncio.Event, seconds: int | None) -> None:
+    """A kernel that a command started by itself does not stay for ever."""
+    quiet, head = 0.0, -1
+    while seconds is not None and quiet < seconds:
+        await asyncio.sleep(1)
+        follower = state.engine.follower
+        moved = follower is not None and follower.seq != head
+        head = follower.seq if follower else head
+        quiet = 0.0 if moved or _active(state) else quiet + 1
+    if seconds is not None:
+        stop.set()
+
+
+def _active(state: runner.Running) -> bool:
+    """Whether any run has work to do: not ended, not paused, not waiting for a person."""
+    views = [run.views.get("scheduler") for run in state.engine.runs.values()]
+    return any(v is not None and not (v.terminal or v.paused or not v.approved) for v in views)
 
 
 def announce(where: Home, state: runner.Running) -> None:

@@ -1,0 +1,5 @@
+"""`python -m kadath`."""
+
+from kadath.cli.app import main
+
+main()

@@ -1,0 +1,5 @@
+"""Audit: verify, replay, rules, parked."""
+
+from kadath.cli.app import app
+
+__all__ = ["app"]

@@ -1,0 +1,58 @@
+"""Follows a run through its events and tells what happens."""
+
+import json
+from collections.abc import Callable
+from decimal import Decimal
+
+from kadath.cli.client import Session
+from kadath.cli.render import EpochRow, summarise
+from schemas import Recorded, subjects
+from schemas.events.benchmark import BenchmarkDrafted
+from schemas.events.leaderboard import LeaderboardPublished
+from schemas.events.run import RunCancelled, RunCompleted, RunFailed, RunPaused
+
+Told = Callable[[Recorded], None]
+ENDS = (RunCompleted, RunFailed, RunCancelled)
+
+
+class Outcome:
+    """What a watcher has seen: one row an epoch and how the run stands."""
+
+    def __init__(self) -> None:
+        self.rows: list[EpochRow] = []
+        self.boards: list[str] = []
+        self.completed: RunCompleted | None = None
+        self.failed: RunFailed | None = None
+        self.paused: RunPaused | None = None
+        self.cancelled = False
+        self.drafted: BenchmarkDrafted | None = None
+
+
+async def watch(session: Session, run: str, told: Told | None = None) -> Outcome:
+    """Until the run ends or pauses."""
+    outcome = Outcome()
+    until = lambda r: isinstance(r.data, (*ENDS, RunPaused))  # noqa: E731
+    async for recorded in session.events(subjects.of_run(run), until):
+        _note(session, outcome, recorded)
+        if told is not None:
+            told(recorded)
+    return outcome
+
+
+def _note(session: Session, outcome: Outcome, recorded: Recorded) -> None:
+    match recorded.data:
+        case LeaderboardPublished() as board:
+            rows = json.loads(session.blobs.get(board.rows))
+            scores = [Decimal(row["score"]) for row in rows]
+            outcome.rows.append(summarise(board.epoch, scores, board.successes, board.failures))
+            outcome.boards.append(board.rows.sha256)
+        case RunCompleted() as completed:
+            outcome.completed = completed
+        case RunFailed() as failed:
+            outcome.failed = failed
+        case RunPaused() as paused:
+            outcome.paused = paused
+        case RunCancelled():
+            outcome.cancelled = True
+        case BenchmarkDrafted() as drafted:
+            outcome.drafted = drafted
