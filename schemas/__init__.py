@@ -1,7 +1,7 @@
 """The contract of KADATH: events, values, ids, subjects. Imports pydantic and nothing else.
 
-    from schemas import CATALOGUE, decode
-    envelope = decode(message_body, CATALOGUE)
+from schemas import CATALOGUE, decode
+envelope = decode(message_body, CATALOGUE)
 """
 
 from schemas.base import Event, Value
@@ -11,7 +11,23 @@ from schemas.events import CATALOGUE, OWNER, SERVICES
 from schemas.refs import BlobRef, GenomeRef, SecretRef, TreeRef
 
 __all__ = [
-    "CATALOGUE", "OWNER", "SERVICES", "Actor", "BlobRef", "Draft", "Envelope", "Event",
-    "GenomeRef", "Recorded", "SecretRef", "TreeRef", "Value", "canonical", "decode", "digest",
-    "encode", "ref_of", "rows",
+    "CATALOGUE",
+    "OWNER",
+    "SERVICES",
+    "Actor",
+    "BlobRef",
+    "Draft",
+    "Envelope",
+    "Event",
+    "GenomeRef",
+    "Recorded",
+    "SecretRef",
+    "TreeRef",
+    "Value",
+    "canonical",
+    "decode",
+    "digest",
+    "encode",
+    "ref_of",
+    "rows",
 ]

@@ -24,5 +24,3 @@ class Refused(Value):
     reply: Literal["refused"] = "refused"
     reason: str
     hint: str = ""
-
-

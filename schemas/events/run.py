@@ -14,11 +14,13 @@ PauseCause = Literal[
     "operator", "grading_interrupted", "selection", "provider", "budget", "sandbox", "disk", "lock"
 ]
 
+
 class Strategy(Value):
     """How the next generation is made. `random` writes whole new programs: the control."""
 
     name: Literal["default", "random"] = "default"
     births: bool = Field(default=True, description="false: nothing is born, mutated or culled")
+
 
 class RunRequested(Event):
     type = "run.requested"
@@ -41,23 +43,28 @@ class RunRequested(Event):
     approve: Literal["operator", "automatic"] = "operator"
     seed: int = 0
 
+
 class RequiredCheck(Value):
     service: str
     check: str
+
 
 class RunPreflightRequested(Event):
     type = "run.preflight_requested"
     benchmark: BlobRef
     required: tuple[RequiredCheck, ...]
 
+
 class FailedCheck(Value):
     service: str
     check: str
     reason: str
 
+
 class RunPreflightRefused(Event):
     type = "run.preflight_refused"
     failed: tuple[FailedCheck, ...]
+
 
 class RunLocked(Event):
     """Everything that must not change from here on. `chain` is the log's hash up to this."""
@@ -71,11 +78,13 @@ class RunLocked(Event):
     formula_version: str
     locks_sha: Sha256
 
+
 class RunGenesisRequested(Event):
     type = "run.genesis_requested"
     slots: int
     starter: TreeRef | None = None
     instructions: str
+
 
 class RunLockViolated(Event):
     type = "run.lock_violated"
@@ -84,10 +93,12 @@ class RunLockViolated(Event):
     actual_sha: str
     noticed_before: str
 
+
 class RunPauseRequested(Event):
     type = "run.pause_requested"
     mode: PauseMode
     reason: str = ""
+
 
 class RunPaused(Event):
     type = "run.paused"
@@ -96,14 +107,17 @@ class RunPaused(Event):
     epoch: int | None = None
     detail: str = ""
 
+
 class RunResumed(Event):
     type = "run.resumed"
     reason: str = ""
+
 
 class Champion(Value):
     agent: str
     genome: Sha256
     score: Decimal
+
 
 class RunCompleted(Event):
     type = "run.completed"
@@ -111,18 +125,19 @@ class RunCompleted(Event):
     champion: Champion
     leaderboard_sha: Sha256
 
+
 class RunCancelRequested(Event):
     type = "run.cancel_requested"
     reason: str = ""
 
+
 class RunCancelled(Event):
     type = "run.cancelled"
     epoch: int | None = None
+
 
 class RunFailed(Event):
     type = "run.failed"
     reason: Literal["draft", "no_success", "no_runtime"]
     epoch: int | None = None
     detail: str = ""
-
-__all__ = ["GenomeRef"]

@@ -4,15 +4,14 @@ Only the shape is here; what a *valid* benchmark is (weights, bounds, sources) i
 the architect: `services/architect/core/contract.py`.
 """
 
-from decimal import Decimal
 from typing import Annotated, Literal
 
-from pydantic import Field, StrictBool, StrictFloat, StrictInt
+from pydantic import Field, StrictFloat, StrictInt
 
 from schemas.base import Value
 from schemas.refs import BlobRef, TreeRef
 
-Number = StrictInt | StrictFloat | Decimal
+Number = StrictInt | StrictFloat
 """A JSON number. Booleans and numeric strings are refused by the contract."""
 
 Direction = Literal["higher", "lower"]

@@ -21,7 +21,9 @@ class Limits(Value):
     log_kb: int = 1024
     evidence_mb: int = 512
     restarts: int = 3
-    passes: int = Field(default=0, description="0: until the deadline; else stop after so many passes")
+    passes: int = Field(
+        default=0, description="0: until the deadline; else stop after so many passes"
+    )
     steps: int = Field(default=12, description="model steps in one pass")
 
 
