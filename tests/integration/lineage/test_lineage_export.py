@@ -1,5 +1,6 @@
 """An export stands by itself: it runs, it verifies, and it betrays every changed byte."""
 
+import hashlib
 import json
 import shutil
 import subprocess
@@ -12,22 +13,22 @@ from dulwich.repo import Repo
 
 from kadath import nats_server
 from kadath.audit.redecide import redecide
-from kadath.audit.verify import MANIFEST, verify
+from kadath.audit.verify import MANIFEST, SIGNED_BY, read_lines, verify
+from schemas import canonical
 from schemas.commands.export import ExportRun
 from schemas.events.chain import ChainHeaded
 from schemas.events.export import ExportCompleted, ExportFailed
 from schemas.events.genome import GenomeRejected
 from services.kit import commands, edges
+from services.lineage.core.chain import head_of
 from services.lineage.exporting.champion import write_champion
-from services.lineage.exporting.signing import fingerprint_of
+from services.lineage.exporting.signing import fingerprint_of, sign
 from tests.integration.lineage.story import RUN, Story, play
 
 
 async def export(story: Story, path: Path, run: str = RUN) -> None:
     platform = story.lineage.platform
-    operator = await nats_server.connect_operator(
-        platform.nats_url, platform.nkeys["operator"]
-    )
+    operator = await nats_server.connect_operator(platform.nats_url, platform.nkeys["operator"])
     try:
         command = ExportRun(run=run, command=edges.uuid7(), path=str(path))
         await commands.send(operator, "lineage", command)
@@ -134,22 +135,34 @@ def test_one_flipped_byte_is_found(exported: tuple[Path, str], part: str) -> Non
 
 
 def test_a_consistent_forgery_is_found(exported: tuple[Path, str]) -> None:
-    """Hashes put right after an edit: the chain, the decisions and the signature still differ."""
+    """Hashes, head and signature put right after an edit: recorded heads and decisions differ."""
     folder = copy(exported[0])
     path = folder / "events.jsonl"
     text = path.read_bytes()
     forged = text.replace(b'"reason":"duplicate"', b'"reason":"no_change"')
     assert forged != text
     path.write_bytes(forged)
-    manifest = json.loads((folder / MANIFEST).read_text())
-    import hashlib
-
-    for file in manifest["files"]:
-        if file["path"] == "events.jsonl":
-            file["sha256"] = hashlib.sha256(forged).hexdigest()
-    (folder / MANIFEST).write_text(json.dumps(manifest, indent=1, sort_keys=True) + "\n")
+    resign(folder)
     problems = verify(folder).problems
-    assert any("signature" in problem for problem in problems)
+    assert any(problem.startswith("the chain up to") for problem in problems)
+    assert any(problem.startswith("lineage/register@1") for problem in problems)
+    assert not any("signature" in problem for problem in problems)
+    assert any("signed by" in problem for problem in verify(folder, exported[1]).problems)
+
+
+def resign(folder: Path) -> None:
+    """What a forger with a key of his own can put right."""
+    manifest = json.loads((folder / MANIFEST).read_text())
+    content = {name: value for name, value in manifest.items() if name not in SIGNED_BY}
+    log = (folder / "events.jsonl").read_bytes()
+    for file in content["files"]:
+        if file["path"] == "events.jsonl":
+            file["sha256"] = hashlib.sha256(log).hexdigest()
+    bodies = [line.body for line in read_lines(folder / "events.jsonl")]
+    content["chain"]["head"] = head_of(bodies)
+    content["log_sha256"] = hashlib.sha256(log).hexdigest()
+    signed = {**content, **sign(b"forger", canonical(content))._asdict()}
+    (folder / MANIFEST).write_text(json.dumps(signed, indent=1, sort_keys=True) + "\n")
 
 
 def test_files_that_are_missing_or_not_listed_are_found(exported: tuple[Path, str]) -> None:
