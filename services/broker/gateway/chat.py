@@ -1,0 +1,113 @@
+"""Chat completions of organisms: OpenAI's format in, the recorded answer out."""
+
+import json
+import math
+
+from aiohttp import web
+
+from schemas.events.model_call import Caller
+from services.broker.core import chat, trial
+from services.broker.core.answer import Contract
+from services.broker.core.clean import broken, repaired
+from services.broker.core.view import View
+from services.broker.effects.calls import Answer, Call, Calls, Failure
+from services.broker.effects.fairness import Full
+from services.broker.gateway.doors import Door
+from services.broker.gateway.reply import json_object, refused
+from services.broker.gateway.stream import streamed
+from services.kit import edges
+from services.kit.engine import Context
+
+MAX_IN_FLIGHT = 8
+STATUS = {"rate": 429, "timeout": 504, "budget": 429, "refused": 400}
+
+
+async def models(context: Context, door: Door, request: web.Request) -> web.StreamResponse:
+    view: View = context.view(door.run)
+    name = view.request.models.organism if view.request else ""
+    return web.json_response({"object": "list", "data": [{"id": name, "object": "model"}]})
+
+
+async def completions(context: Context, door: Door, request: web.Request) -> web.StreamResponse:
+    """Two at once, a few more waiting; the rest is told to come again."""
+    body = await json_object(request)
+    if not isinstance(body.get("messages"), list):
+        return refused(400, "invalid_request", "messages must be a list")
+    view: View = context.view(door.run)
+    assert view.request is not None
+    if "trial" in door.grant.scopes:
+        return await _sent(request, body, trial.completion(view.request.models.organism))
+    if door.in_flight >= MAX_IN_FLIGHT:
+        return refused(429, "too_many_requests", "too many calls at once", {"Retry-After": "1"})
+    door.in_flight += 1
+    number = door.calls
+    call = _call(view, door, body)
+    try:
+        calls: Calls = context.resources["calls"]
+        answer = await calls.ask(call)
+    except Full:
+        return refused(429, "too_many_requests", "too many calls at once", {"Retry-After": "1"})
+    finally:
+        door.in_flight -= 1
+    if isinstance(answer, Answer):
+        return await _sent(request, body, answer.body)
+    _take_back(door, number)
+    return _failed(answer)
+
+
+def _call(view: View, door: Door, body: dict[str, object]) -> Call:
+    assert view.request is not None
+    sound = _sound(body)
+    asked = chat.of_organism(view.request, sound, door.caller, door.calls)
+    door.calls += 1
+    grant = door.grant
+    return Call(
+        run=door.run,
+        caller=Caller(
+            kind="organism", name=grant.agent, attempt=grant.attempt, genome=grant.genome
+        ),
+        identity=door.caller,
+        occurrence=0,  # the seed differs from call to call and is part of the request
+        purpose="organism",
+        request=asked,
+        contract=Contract(
+            limited=bool(body.get("max_tokens") or body.get("max_completion_tokens"))
+        ),
+        seconds=door.expires_at - edges.unix(),
+        epoch=grant.epoch,
+        grant=grant.grant,
+    )
+
+
+def _take_back(door: Door, number: int) -> None:
+    """A question without an answer does not count: a tape, which holds answers, agrees."""
+    if door.calls == number + 1:
+        door.calls = number
+
+
+def _sound(body: dict[str, object]) -> dict[str, object]:
+    """Lone surrogates cannot be sent; the check is one pass over the encoded body."""
+    text = json.dumps(body, ensure_ascii=False)
+    if not broken(text):
+        return body
+    sound: dict[str, object] = json.loads(repaired(text))
+    return sound
+
+
+def _failed(failure: Failure) -> web.Response:
+    if failure.kind == "budget":
+        return refused(429, "budget_exhausted", failure.detail)
+    status = failure.status if failure.status and failure.status >= 400 else None
+    headers = {}
+    if failure.retry_after:
+        headers["Retry-After"] = str(math.ceil(failure.retry_after))
+    code = status or STATUS.get(failure.kind, 502)
+    return refused(code, failure.kind, failure.detail, headers)
+
+
+async def _sent(
+    request: web.Request, asked: dict[str, object], body: dict[str, object]
+) -> web.StreamResponse:
+    if asked.get("stream") is True:
+        return await streamed(request, asked, body)
+    return web.Response(body=json.dumps(body).encode(), content_type="application/json")
