@@ -3,14 +3,15 @@
 import hashlib
 import json
 from collections.abc import Iterable
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from pydantic import BaseModel
 
 from schemas.refs import BlobRef
 
 
-class Rows(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Rows:
     """A list kept outside an event: its reference, its number of rows, and its bytes."""
 
     ref: BlobRef

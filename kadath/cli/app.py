@@ -80,7 +80,7 @@ def main() -> None:
     from services.kit.commands import Denied
     from services.kit.supervisor import ChildFailed
 
-    assert commands_audit and commands_kernel and commands_runs
+    assert commands_audit and commands_kernel and commands_runs  # importing registers
     try:
         app(standalone_mode=True)
     except Denied as error:

@@ -74,9 +74,7 @@ async def _decide(context: Context, handler: Handler, body: bytes) -> Value:
 
     by = f"{context.service.name}/{type(command).__name__}"
     actor = Actor(kind="operator", name=command.operator)
-    done = await context.transact(
-        command.run, by, decide, actor=actor, correlation=command.command
-    )
+    done = await context.transact(command.run, by, decide, actor=actor, correlation=command.command)
     return refused[0] if refused else Accepted(events=tuple(event.id for event in done))
 
 

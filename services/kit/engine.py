@@ -29,7 +29,8 @@ CONFLICT_TRIES = 8
 PARK_AFTER = 5
 
 
-class Head(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Head:
     """How many events an entity has and the stream sequence of its last one."""
 
     count: int

@@ -5,6 +5,7 @@ import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Any
 
 import asyncpg
 
@@ -15,7 +16,7 @@ logger = logging.getLogger(__name__)
 BATCH = 500
 PAUSE_SECONDS = 0.05
 
-Connection = asyncpg.Connection
+Connection = Any  # asyncpg ships no types
 
 
 @dataclass(frozen=True)

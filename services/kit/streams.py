@@ -154,9 +154,7 @@ def _listening(service: str) -> list[str]:
     return [f"kadath.cmd.{service}.>", *rpc]
 
 
-def permission_file(
-    public_keys: Mapping[str, str], consumers: Mapping[str, Iterable[str]]
-) -> str:
+def permission_file(public_keys: Mapping[str, str], consumers: Mapping[str, Iterable[str]]) -> str:
     """The `authorization` block of the server's configuration."""
     users = [_user(name, public_keys[name], consumers.get(name, ())) for name in all_users()]
     return "authorization {\n  users = [\n" + "\n".join(users) + "\n  ]\n}\n"

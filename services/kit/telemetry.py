@@ -5,11 +5,14 @@ import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from services.kit import edges
 
-_tracer = None
+if TYPE_CHECKING:
+    from opentelemetry.trace import Link, Tracer
+
+_tracer: "Tracer | None" = None
 
 
 def set_up(service: str, level: int = logging.INFO, stream: TextIO | None = None) -> None:
@@ -40,7 +43,7 @@ def _export_spans(service: str) -> None:
     _tracer = provider.get_tracer("kadath")
 
 
-def use_tracer(tracer: object) -> None:
+def use_tracer(tracer: "Tracer | None") -> None:
     """For tests: spans go to this tracer."""
     global _tracer
     _tracer = tracer
@@ -64,11 +67,11 @@ def span(by: str, run: str, about: str | None, link: str | None = None) -> Itera
         return
     attributes = {"kadath.run": run, "kadath.about": about or ""}
     links = _links(link)
-    with _tracer.start_as_current_span(by, attributes=attributes, links=links):  # type: ignore[unreachable]
+    with _tracer.start_as_current_span(by, attributes=attributes, links=links):
         yield
 
 
-def _links(traceparent_text: str | None) -> list[object]:
+def _links(traceparent_text: str | None) -> "list[Link]":
     if not traceparent_text:
         return []
     from opentelemetry.trace import Link, get_current_span
@@ -82,9 +85,7 @@ def traceparent() -> str | None:
     """The W3C header of the current span, or None without tracing."""
     if _tracer is None:
         return None
-    from opentelemetry.trace.propagation.tracecontext import (  # type: ignore[unreachable]
-        TraceContextTextMapPropagator,
-    )
+    from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
     carrier: dict[str, str] = {}
     TraceContextTextMapPropagator().inject(carrier)

@@ -98,4 +98,3 @@ def failed(queued: GenesisBatchQueued, reason: str, retryable: bool) -> Draft:
         batch=queued.batch, tries=queued.tries, reason=reason[:2000], retryable=retryable
     )
     return Draft(ids.MAIN, event)
-

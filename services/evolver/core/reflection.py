@@ -95,6 +95,7 @@ def settle(view: View, about: str, now: datetime) -> list[Draft]:
     found = selection.reflections.get(about) if selection else None
     if selection is None or found is None or found.settled is not None or view.terminal:
         return []
+    event: ReflectionProposed | ReflectionSettled | None
     if found.proposed is not None:
         event = _registered(view, found, found.proposed)
     elif found.finished is not None and found.finished.outcome != "cancelled":

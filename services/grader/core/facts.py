@@ -103,9 +103,7 @@ def _citations(facts: Facts) -> Iterable[tuple[str, Sequence[str], bool]]:
         yield f"anti_fraud.{index}", fraud.evidence_refs, True
 
 
-def _refs(
-    path: str, cited: Sequence[str], needed: bool, valid: Collection[str]
-) -> list[Violation]:
+def _refs(path: str, cited: Sequence[str], needed: bool, valid: Collection[str]) -> list[Violation]:
     unknown = [ref for ref in cited if ref not in valid]
     found = [_broken(f"{path}.evidence_refs", f"{ref} is unknown") for ref in unknown]
     if needed and not cited:

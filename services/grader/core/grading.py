@@ -118,9 +118,7 @@ def _retry(view: View, about: str, judging: Judging) -> list[Draft]:
         again = {"tries": judging.facts_requested.tries + 1}
         return [_draft(view, about, judging.facts_requested.model_copy(update=again))]
     missing = [q for n, q in sorted(judging.queued.items()) if n not in judging.reviewed]
-    return [
-        _draft(view, about, q.model_copy(update={"tries": q.tries + 1})) for q in missing
-    ]
+    return [_draft(view, about, q.model_copy(update={"tries": q.tries + 1})) for q in missing]
 
 
 def reviewed(view: View, about: str, chunk: int, answer: bytes, call: str) -> GradingChunkReviewed:

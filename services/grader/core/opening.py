@@ -97,8 +97,13 @@ def _matches(path: str, pattern: str) -> bool:
 
 def is_judged(benchmark: Benchmark) -> bool:
     """Whether any item needs a model; without one, grading costs no model call."""
-    rules = (*benchmark.criteria, *benchmark.tie_breaks, *benchmark.failures, *benchmark.anti_fraud)
-    return any(isinstance(rule.source, Judged) for rule in rules)
+    sources = [
+        *(rule.source for rule in benchmark.criteria),
+        *(rule.source for rule in benchmark.tie_breaks),
+        *(rule.source for rule in benchmark.failures),
+        *(rule.source for rule in benchmark.anti_fraud),
+    ]
+    return any(isinstance(source, Judged) for source in sources)
 
 
 def request_measurement(view: View, about: str, now: datetime) -> list[Draft]:
@@ -124,4 +129,3 @@ def request_measurement(view: View, about: str, now: datetime) -> list[Draft]:
 def measurements_of(view: View, attempt: str) -> list[str]:
     judging = view.judging.get(attempt)
     return [f"{attempt}-m-{p}" for p in judging.opened.programs] if judging else []
-

@@ -102,7 +102,7 @@ def number(value: object) -> Decimal | None:
     """A finite number; booleans, strings, NaN and infinities are none."""
     if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
         return None
-    decimal = exact(value)
+    decimal = Decimal(str(value))
     return decimal if decimal.is_finite() else None
 
 

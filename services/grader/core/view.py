@@ -136,7 +136,7 @@ class View:
             self.rows, self.evidence, self.finished, self.tokens, self.calls, self.judging,
             self.scores,
         ):  # fmt: skip
-            kept.clear()  # type: ignore[attr-defined]
+            kept.clear()
 
     def _grading(self, attempt: str, data: object) -> None:
         if isinstance(data, GradingOpened):
