@@ -154,7 +154,9 @@ async def _apply_files(sockets: Path, keys: Keys, role: str, folder: Path) -> No
         )
         for path in sorted(folder.glob("*.sql")):
             async with connection.transaction():
-                if not await connection.fetchval("select 1 from migrations where name=$1", path.name):
+                if not await connection.fetchval(
+                    "select 1 from migrations where name=$1", path.name
+                ):
                     await connection.execute(path.read_text())
                     await connection.execute("insert into migrations values ($1, now())", path.name)
     finally:

@@ -87,8 +87,9 @@ def demo(
     from kadath.cli.requests import Size
 
     size = Size(population, epochs)
-    found = run_async(demos.demo(where(), name, strategy, seed, size, quiet=as_json))
+    done = run_async(demos.demo(where(), name, strategy, seed, size, quiet=as_json))
     if as_json:
-        emit(found, True)
-    else:
-        demos.show(found, Path(found["champion"]["path"]).parent)
+        emit(done.result, True)
+        return
+    folder = Path(done.result["champion"]["path"]).parent
+    demos.show(done, folder.with_name(f"{folder.name}-curve.png"))

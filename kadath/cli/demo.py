@@ -1,9 +1,7 @@
 """`kadath demo`: the main job on the embedded default, without a key or a question."""
 
-import json
-from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from kadath.cli import render
 from kadath.cli.client import Session, session
@@ -26,10 +24,15 @@ class DemoFailed(RuntimeError):
     """The run did not complete; the message says how it stands."""
 
 
-async def demo(
-    where: Home, name: str, strategy: str, seed: int, size: Size, quiet: bool
-) -> dict[str, Any]:
-    """One run of a built-in goal; returns the object that `--json` prints."""
+class Done(NamedTuple):
+    """A finished demo: the object that `--json` prints, and the rows of its table."""
+
+    result: dict[str, Any]
+    rows: list[render.EpochRow]
+
+
+async def demo(where: Home, name: str, strategy: str, seed: int, size: Size, quiet: bool) -> Done:
+    """One run of a built-in goal."""
     found = DEMOS[name]
     async with session(where) as client, offline_model() as url:
         contents = {p: t.encode() for p, t in found.starter.items()}
@@ -42,7 +45,7 @@ async def demo(
         if outcome.completed is None:
             raise DemoFailed(how_it_stands(run, outcome))
         path = await champion(client, run)
-        return result(run, seed, outcome, path, found.published_best)
+        return Done(result(run, seed, outcome, path, found.published_best), outcome.rows)
 
 
 class Progress:
@@ -76,6 +79,7 @@ def how_it_stands(run: str, outcome: Outcome) -> str:
 async def champion(client: Session, run: str) -> Path:
     """Export the run and return the folder of its champion."""
     target = client.home.folder / "exports" / run
+    target.parent.mkdir(exist_ok=True)
     await client.send("lineage", ExportRun(run=run, command=edges.uuid7(), path=str(target)))
     until = lambda r: isinstance(r.data, (ExportCompleted, ExportFailed))  # noqa: E731
     async for recorded in client.events(f"kadath.evt.{run}.export.>", until):
@@ -107,20 +111,17 @@ def result(
     }
 
 
-def show(found: dict[str, Any], outcome_path: Path) -> None:
+def show(done: Done, png_path: Path) -> None:
     """The table, the curve in the terminal and as a PNG, the champion's path."""
-    rows = [
-        render.EpochRow(
-            e["epoch"], *(Decimal(str(e[k])) for k in ("best", "median", "worst")), 0, 0
-        )
-        for e in found["epochs"]
-    ]
-    render.console.print(render.epochs_table(rows, f"run {found['run']}, seed {found['seed']}"))
-    best = {"best": [e["best"] for e in found["epochs"]]}
+    found = done.result
+    title = f"run {found['run']}, seed {found['seed']}"
+    render.console.print(render.epochs_table(done.rows, title))
+    best = {"best": [float(row.best) for row in done.rows]}
     render.console.print(render.terminal_curve(best), markup=False, highlight=False)
-    png = render.png_curve(outcome_path / "curve.png", best, found["published_best"], "best score")
-    render.console.print(f"curve:    {png}")
+    png = render.png_curve(png_path, best, found["published_best"], "best score")
+    render.console.print(f"curve:    {png}", soft_wrap=True)
+    champion = found["champion"]
     render.console.print(
-        f"champion: {found['champion']['path']} (score {found['champion']['score']})"
+        f"champion: {champion['path']} (score {champion['score']:.6f})", soft_wrap=True
     )
-    render.console.print(json.dumps({"leaderboard_digest": found["leaderboard_digest"]}))
+    render.console.print(f"leaderboard digest: {found['leaderboard_digest']}", soft_wrap=True)

@@ -31,10 +31,12 @@ def summarise(epoch: int, scores: Sequence[Decimal], successes: int, failures: i
 
 def epochs_table(rows: Sequence[EpochRow], title: str = "") -> Table:
     table = Table(title=title or None)
-    for name in ("epoch", "best", "median of top half", "worst of top half", "succeeded", "failed"):
+    for name in ("epoch", "best", "median of top half", "worst of top half", "succeeded"):
         table.add_column(name, justify="right")
     for row in rows:
-        table.add_row(*(str(cell) for cell in row))
+        succeeded = f"{row.successes} of {row.successes + row.failures}"
+        scores = (str(score) for score in (row.best, row.median, row.worst))
+        table.add_row(str(row.epoch), *scores, succeeded)
     return table
 
 
