@@ -1,6 +1,7 @@
 """Every decision again: same facts, same moment, same code, and the same events must come out."""
 
 import importlib
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -8,7 +9,7 @@ from datetime import datetime
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from schemas import SERVICES, BlobRef, Draft, Recorded
+from schemas import SERVICES, BlobRef, Draft, Event, Recorded
 from schemas.deciding import place
 
 Read = Callable[[BlobRef], bytes]
@@ -82,6 +83,12 @@ def _table(service: str) -> ModuleType | None:
         return None
 
 
+def _handles(table: ModuleType) -> frozenset[type[Event]] | None:
+    """The events that the running service feeds to this fold; None: all of them."""
+    handles = getattr(sys.modules[table.VIEW.__module__], "HANDLES", None)
+    return None if handles is None else frozenset(handles)
+
+
 class _Run:
     """One run: its folds move forward as the decisions saw them."""
 
@@ -90,6 +97,7 @@ class _Run:
     ) -> None:
         self._log, self._read, self._tables, self._report = log, read, tables, report
         self._views: dict[str, Any] = {}
+        self._handles = {name: _handles(table) for name, table in tables.items()}
         self._folding: list[str] = []
         self._broken: dict[str, str] = {}
         self._applied = 0
@@ -128,6 +136,9 @@ class _Run:
 
     def _fold(self, service: str, recorded: Recorded) -> None:
         if service in self._broken:
+            return
+        handled = self._handles[service]
+        if handled is not None and type(recorded.data) not in handled:
             return
         try:
             self._view(service, recorded.run).apply(recorded)

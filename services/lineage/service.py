@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from schemas import CATALOGUE, Recorded
+from schemas import Recorded
 from schemas.commands.export import ExportRun
 from schemas.events.attempt import AttemptFinished
 from schemas.events.birth import BirthMutationDrafted
@@ -13,7 +13,7 @@ from schemas.events.reflection import ReflectionProposed
 from schemas.events.run import RunLocked, RunPreflightRequested
 from services.kit.service import Effect, Handler, Reaction, Service
 from services.lineage.core import exporting, phase_heads, registration, table
-from services.lineage.core.view import BOUNDARIES, View
+from services.lineage.core.view import BOUNDARIES, HANDLES, View
 from services.lineage.effects import export, git, seed
 from services.lineage.effects.start import start
 
@@ -25,7 +25,7 @@ def waiting(recorded: Recorded, view: View) -> Iterable[str]:
 SERVICE = Service(
     name="lineage",
     view=View,
-    handles=tuple(CATALOGUE.values()),
+    handles=HANDLES,
     reactions=(
         Reaction(
             table.REGISTER,

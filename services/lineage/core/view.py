@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from schemas import BlobRef, GenomeRef, Recorded, TreeRef, encode
+from schemas import CATALOGUE, BlobRef, GenomeRef, Recorded, TreeRef, encode
 from schemas.events.attempt import AttemptFinished, AttemptQueued
 from schemas.events.birth import BirthMutationDrafted
 from schemas.events.chain import ChainHeaded
@@ -19,6 +19,7 @@ from schemas.events.run import RunCancelled, RunCompleted, RunFailed, RunLocked,
 from services.lineage.core import chain, genome
 
 TRIAL = "t-"
+HANDLES = tuple(CATALOGUE.values())  # the chain covers every event
 BOUNDARIES = (RunLocked, EpochClosed, RunCompleted, RunFailed, RunCancelled)
 
 
