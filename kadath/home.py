@@ -79,8 +79,8 @@ def _probe(folder: Path) -> None:
 
 
 def lock(home: Home) -> IO[str]:
-    """Hold `.kadath/lock` while the kernel lives. Raises `HomeBusy`."""
-    file = open(home.folder / "lock", "w")  # noqa: SIM115  held for the life of the process
+    """Hold the lock beside the data while the kernel lives. Raises `HomeBusy`."""
+    file = open(home.state / "lock", "w")  # noqa: SIM115  held for the life of the process
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -105,7 +105,7 @@ def running_kernel(home: Home) -> Kernel | None:
     """The kernel of this home, or None; a file without a holder of the lock is stale."""
     try:
         found = json.loads(home.kernel_file.read_text())
-        with open(home.folder / "lock") as file:
+        with open(home.state / "lock") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
         return None
     except BlockingIOError:

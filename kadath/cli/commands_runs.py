@@ -91,12 +91,11 @@ def new(
 
 async def _until_settled(client: Session, run: str, approved: bool) -> None:
     """Follow until the run ends or pauses, or until it waits for a person."""
-    until = lambda r: (
-        isinstance(r.data, (*watching.ENDS, watching.RunPaused))
-        or (  # noqa: E731
-            not approved and isinstance(r.data, BenchmarkDrafted)
-        )
-    )
+
+    def until(r: Recorded) -> bool:
+        waits = not approved and isinstance(r.data, BenchmarkDrafted)
+        return waits or isinstance(r.data, (*watching.ENDS, watching.RunPaused))
+
     async for recorded in client.events(subjects.of_run(run), until):
         if told := _line(recorded):
             console.print(told, markup=False, highlight=False)
