@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from schemas import CATALOGUE, BlobRef, GenomeRef, Recorded, TreeRef, encode
+from schemas.events.agent import AgentArchived, AgentBorn, AgentGenomeActivated
 from schemas.events.attempt import AttemptFinished, AttemptQueued
 from schemas.events.birth import BirthMutationDrafted
 from schemas.events.chain import ChainHeaded
@@ -67,6 +68,7 @@ class View:
         self.exported: set[str] = set()
         self.boards: dict[int, LeaderboardPublished] = {}
         self.completed: RunCompleted | None = None
+        self.population: dict[str, str] = {}
         self.seeds: dict[str, int] = {}
         self.candidates: dict[str, BlobRef] = {}
         self._blob_ids: dict[str, str] = {}
@@ -79,6 +81,7 @@ class View:
             self.boundary_seq = recorded.seq
         self._apply_run(recorded)
         self._apply_proposal(recorded)
+        self._apply_agent(recorded)
 
     def blob_id(self, sha256: str, fresh: Mapping[str, bytes]) -> str:
         """The git id of a content; a stored one is hashed once, as its hash says all of it."""
@@ -103,10 +106,6 @@ class View:
                 self.preflight_seq = recorded.seq
             case PreflightCheckFailed(check="seed"):
                 self.preflight_seq = recorded.seq
-            case AttemptQueued(purpose="epoch", agent=str(agent), seed=seed):
-                self.seeds[agent] = seed
-            case EvidenceFrozen(agent=agent, candidate=BlobRef() as candidate):
-                self.candidates[agent] = candidate
             case LeaderboardPublished(epoch=epoch) as event:
                 self.boards[epoch] = event
             case RunCompleted() as event:
@@ -143,6 +142,21 @@ class View:
                 self._settle(name)
             case GenomeRejected(proposal=name):
                 self._settle(name)
+            case _:
+                pass
+
+    def _apply_agent(self, recorded: Recorded) -> None:
+        match recorded.data:
+            case AgentBorn(agent=agent, genome=genome):
+                self.population[agent] = genome
+            case AgentGenomeActivated(agent=agent, genome=genome):
+                self.population[agent] = genome
+            case AgentArchived(agent=agent):
+                self.population.pop(agent, None)
+            case AttemptQueued(purpose="epoch", agent=str(agent), seed=seed):
+                self.seeds[agent] = seed
+            case EvidenceFrozen(agent=agent, candidate=BlobRef() as candidate):
+                self.candidates[agent] = candidate
             case _:
                 pass
 

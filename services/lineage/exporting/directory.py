@@ -12,6 +12,7 @@ from services.lineage.effects.repository import Repository
 from services.lineage.exporting.champion import write_champion
 from services.lineage.exporting.log import Line
 from services.lineage.exporting.manifest import write_manifest
+from services.lineage.exporting.population import write_population
 from services.lineage.exporting.records import write_records
 
 
@@ -51,6 +52,7 @@ def _fill(blobs: Blobs, run: str, lines: list[Line], folder: Path, secret: bytes
     for sha256 in references.closure((r.data for r in log), blobs.get):
         (folder / "blobs" / sha256).write_bytes(blobs.read(sha256))
     write_champion(blobs, view, folder / "champion")
+    write_population(folder, blobs, view)
     write_records(folder, view, log)
     repository = Repository(folder / "git-repository")
     write_all(repository, blobs, view)

@@ -11,7 +11,8 @@ from aiohttp import web
 from services.kit import edges
 from services.kit.engine import Context
 from services.kit.projections import Projector
-from services.lineage.web import genomes, queries
+from services.lineage import files
+from services.lineage.web import queries
 from services.lineage.web.guard import guard
 from services.lineage.web.queries import ask
 
@@ -149,7 +150,7 @@ class Pages:
         row = await self._genome(request)
         path = request.query.get("path")
         answer = await asyncio.to_thread(
-            genomes.files, self._context.blobs, row["files_sha"], path
+            files.listing, self._context.blobs, row["files_sha"], path
         )
         if answer is None:
             raise web.HTTPNotFound(text=f"the genome has no file {path}")
@@ -167,7 +168,7 @@ class Pages:
         else:
             raise web.HTTPBadRequest(text="against is `parent` or `seed`")
         changes = await asyncio.to_thread(
-            genomes.diff, self._context.blobs, other, row["files_sha"]
+            files.diff, self._context.blobs, other, row["files_sha"]
         )
         text = "".join(change["diff"] for change in changes)
         answer = {"genome": row["genome"], "against": against, "files": changes, "diff": text}

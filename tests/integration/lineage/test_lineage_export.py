@@ -16,6 +16,7 @@ from kadath.audit.redecide import redecide
 from kadath.audit.verify import MANIFEST, SIGNED_BY, read_lines, verify
 from schemas import canonical
 from schemas.commands.export import ExportRun
+from schemas.events.agent import AgentBorn
 from schemas.events.chain import ChainHeaded
 from schemas.events.export import ExportCompleted, ExportFailed
 from schemas.events.genome import GenomeRejected
@@ -50,6 +51,7 @@ async def told(story: Story) -> list[str]:
     await story.birth("b-e001-a0009-1", genomes[0], code)
     await story.until(lambda: story.of(GenomeRejected))
     best = list(story.view.genomes)[-1]
+    await story.say("evolver", "a0001", AgentBorn(agent="a0001", genome=best, birth_epoch=1), 1)
     await story.epoch(1, [best, *genomes])
     await story.complete(best)
     return [best, *genomes]
@@ -103,6 +105,28 @@ def test_the_champion_runs_by_itself(exported: tuple[Path, str]) -> None:
     ]
     assert printed == [b"2.500000\n", b"2.500000\n"]
     assert verify(folder, exported[1]).ok
+
+
+def test_the_final_population_and_its_differences_are_there(exported: tuple[Path, str]) -> None:
+    """Each active agent as a directory, and as a diff against seed and parent."""
+    agent = exported[0] / "final-population" / "a0001"
+    assert (agent / "solver.py").read_text() == "VALUE = 2.5\n"
+    assert (agent / "organism.py").is_file()
+    for origin in ("seed", "parent"):
+        text = (exported[0] / "framework-diffs" / f"a0001.{origin}.diff").read_text()
+        assert "+VALUE = 2.5" in text
+
+
+def test_a_run_that_never_began_can_be_exported(tmp_path: Path) -> None:
+    """No champion, no repository content; still consistent."""
+
+    async def scene(story: Story) -> None:
+        await story.request()
+        await export(story, tmp_path / "run")
+        assert await story.until(lambda: story.of(ExportCompleted))
+
+    play(scene)
+    assert verify(tmp_path / "run").problems == []
 
 
 def test_the_repository_of_an_export_is_complete(exported: tuple[Path, str]) -> None:

@@ -11,7 +11,7 @@ from services.lineage.core.mutation_rules import changes
 MAX_TEXT_BYTES = 1 << 20
 
 
-def files(blobs: Blobs, tree_sha: str, path: str | None) -> dict[str, Any] | None:
+def listing(blobs: Blobs, tree_sha: str, path: str | None) -> dict[str, Any] | None:
     """The listing, or one file with its text; None when it has no such file."""
     tree = get_tree(blobs, tree_sha)
     if path is None:
