@@ -12,6 +12,7 @@ import litellm
 from aiohttp import web
 
 MAX_REQUEST_BYTES = 16 << 20
+PASSED_ON = "llm_provider-x-kadath-fault"
 
 
 async def complete(request: web.Request) -> web.Response:
@@ -23,10 +24,12 @@ async def complete(request: web.Request) -> web.Response:
         )
     except Exception as error:  # the border to foreign code: every error becomes a status
         return _failed(error)
-    headers = {}
-    cost = (getattr(answer, "_hidden_params", None) or {}).get("response_cost")
-    if cost is not None:
-        headers["x-kadath-cost"] = f"{cost:.9f}"
+    hidden = getattr(answer, "_hidden_params", None) or {}
+    found = {
+        "x-kadath-cost": hidden.get("response_cost"),
+        "x-kadath-fault": (hidden.get("additional_headers") or {}).get(PASSED_ON),
+    }
+    headers = {name: str(value) for name, value in found.items() if value is not None}
     return web.json_response(answer.model_dump(mode="json"), headers=headers)
 
 

@@ -110,7 +110,11 @@ def _parsed(raw: bytes) -> dict[str, object] | Bad:
         return Bad("truncated" if cut else "contract", _short(f"not JSON: {error}"))
     except RecursionError:
         return Bad("contract", "nested too deep")
-    return body if isinstance(body, dict) else Bad("contract", "not a JSON object")
+    if not isinstance(body, dict):
+        return Bad("contract", "not a JSON object")
+    if "\\u" in text and broken(json.dumps(body, ensure_ascii=False)):
+        return Bad("encoding", "the answer holds a lone surrogate")
+    return body
 
 
 def _choice(body: dict[str, object]) -> tuple[str, str] | Bad:
@@ -138,8 +142,6 @@ def _text(text: str, finish: str, contract: Contract, calls_tools: bool) -> Bad 
     cut = finish == "length" and not contract.limited
     if not text.strip() and not calls_tools and (cut or finish != "length"):
         return Bad("truncated" if cut else "empty", "the answer has no text")
-    if broken(text):
-        return Bad("encoding", "the answer holds a lone surrogate")
     if cut:
         return Bad("truncated", "the answer was cut at the provider's length limit")
     if finish == "content_filter":

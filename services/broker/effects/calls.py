@@ -82,7 +82,6 @@ class Calls:
         self._secrets = secrets
         limit = int(edges.environment("KADATH_MODEL_CONCURRENCY", str(GLOBAL_LIMIT)))
         self._gate = Gate(limit, AGENT_LIMIT)
-        self._specialists = Gate(limit, limit, waiting=1 << 20)
         self._try_seconds = float(edges.environment("KADATH_CALL_TIMEOUT", str(CALL_SECONDS)))
         self._working: dict[str, asyncio.Task[Answer | Failure]] = {}
         self._pending: dict[str, Pending] = defaultdict(Pending)
@@ -95,8 +94,9 @@ class Calls:
             task = asyncio.create_task(self._ask(call, found))
             self._working[found.call] = task
             task.add_done_callback(lambda _: self._working.pop(found.call, None))
-        # A client that goes away must not stop a call that is paid for.
-        return await asyncio.shield(task)
+        # A caller that goes away or runs out of time must not stop a call that is paid for.
+        done, _ = await asyncio.wait([task], timeout=max(call.seconds, 0.0))
+        return task.result() if done else Failure("timeout", "no answer in time", True)
 
     async def close(self) -> None:
         tasks = list(self._working.values())
@@ -186,16 +186,17 @@ class Calls:
 
     async def _try(self, work: _Work) -> Answer | None:
         loop = asyncio.get_running_loop()
-        gate = self._gate if work.call.grant else self._specialists
-        async with gate.place(f"{work.call.run}/{work.call.caller.name}"):
-            left = work.deadline - loop.time()
-            if left < SHORTEST_TRY_SECONDS:
+        lane = f"{work.call.run}/{work.call.caller.name}"
+        if work.call.caller.kind == "specialist":
+            self._gate.widen(lane)
+        async with self._gate.place(lane):
+            if work.deadline - loop.time() < SHORTEST_TRY_SECONDS:
                 work.last = work.last if work.failures else Failure("timeout", "queued", True)
                 work.failures = retry.TRIES
                 return None
             began = loop.time()
             tried = await self._route.send(
-                self._context.view(work.call.run), work.body, min(left, self._try_seconds)
+                self._context.view(work.call.run), work.body, self._try_seconds
             )
         judged = judge(tried, work.call.contract, len(work.body))
         if isinstance(judged, Bad):

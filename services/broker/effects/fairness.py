@@ -14,12 +14,17 @@ class Gate:
     """At most `limit` at once, `per_lane` of one lane; free places go round the lanes."""
 
     def __init__(self, limit: int, per_lane: int, waiting: int = 64) -> None:
-        self._limit = limit
+        self.limit = limit
         self._per_lane = per_lane
         self._waiting_limit = waiting
+        self._wide: set[str] = set()
         self._busy: Counter[str] = Counter()
         self._total = 0
         self._lanes: dict[str, deque[asyncio.Future[None]]] = {}
+
+    def widen(self, lane: str) -> None:
+        """This lane is bounded by the global limit alone, and may wait without end."""
+        self._wide.add(lane)
 
     @contextlib.asynccontextmanager
     async def place(self, lane: str) -> AsyncIterator[None]:
@@ -35,7 +40,7 @@ class Gate:
             self._take(lane)
             return
         queue = self._lanes.setdefault(lane, deque())
-        if len(queue) >= self._waiting_limit:
+        if len(queue) >= self._waiting_limit and lane not in self._wide:
             raise Full(lane)
         place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         queue.append(place)
@@ -47,7 +52,8 @@ class Gate:
             raise
 
     def _fits(self, lane: str) -> bool:
-        return self._total < self._limit and self._busy[lane] < self._per_lane
+        narrow = lane not in self._wide and self._busy[lane] >= self._per_lane
+        return self._total < self.limit and not narrow
 
     def _take(self, lane: str) -> None:
         self._busy[lane] += 1

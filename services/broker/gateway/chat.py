@@ -5,6 +5,7 @@ import math
 
 from aiohttp import web
 
+from schemas import canonical, digest
 from schemas.events.model_call import Caller
 from services.broker.core import chat, trial
 from services.broker.core.answer import Contract
@@ -12,7 +13,7 @@ from services.broker.core.clean import broken, repaired
 from services.broker.core.view import View
 from services.broker.effects.calls import Answer, Call, Calls, Failure
 from services.broker.effects.fairness import Full
-from services.broker.gateway.doors import Door
+from services.broker.gateway.doors import Asking, Door
 from services.broker.gateway.reply import json_object, refused
 from services.broker.gateway.stream import streamed
 from services.kit import edges
@@ -39,27 +40,48 @@ async def completions(context: Context, door: Door, request: web.Request) -> web
         return await _sent(request, body, trial.completion(view.request.models.organism))
     if door.in_flight >= MAX_IN_FLIGHT:
         return refused(429, "too_many_requests", "too many calls at once", {"Retry-After": "1"})
+    sound = _sound(body)
+    same = digest(canonical(sound))
+    number = _number(door, same, request)
     door.in_flight += 1
-    number = door.calls
-    call = _call(view, door, body)
     try:
         calls: Calls = context.resources["calls"]
-        answer = await calls.ask(call)
+        answer = await calls.ask(_call(view, door, sound, number))
     except Full:
         return refused(429, "too_many_requests", "too many calls at once", {"Retry-After": "1"})
     finally:
         door.in_flight -= 1
+    _answered(door, same, number, answer)
     if isinstance(answer, Answer):
         return await _sent(request, body, answer.body)
-    _take_back(door, number)
     return _failed(answer)
 
 
-def _call(view: View, door: Door, body: dict[str, object]) -> Call:
+def _number(door: Door, same: str, request: web.Request) -> int:
+    """The n-th question. Repeating one whose answer could not be delivered is no new one."""
+    asking = door.asking.get(same)
+    if asking is not None and asking.gone():
+        number = asking.number
+    else:
+        number = door.calls
+        door.calls += 1
+    door.asking[same] = Asking(number, request)
+    return number
+
+
+def _answered(door: Door, same: str, number: int, answer: Answer | Failure) -> None:
+    """A question without an answer does not count: a tape, which holds answers, agrees."""
+    asking = door.asking.get(same)
+    if asking is not None and asking.number == number and not asking.gone():
+        del door.asking[same]
+    if isinstance(answer, Failure) and door.calls == number + 1:
+        door.calls = number
+        door.asking.pop(same, None)
+
+
+def _call(view: View, door: Door, body: dict[str, object], number: int) -> Call:
     assert view.request is not None
-    sound = _sound(body)
-    asked = chat.of_organism(view.request, sound, door.caller, door.calls)
-    door.calls += 1
+    limited = bool(body.get("max_tokens") or body.get("max_completion_tokens"))
     grant = door.grant
     return Call(
         run=door.run,
@@ -68,25 +90,17 @@ def _call(view: View, door: Door, body: dict[str, object]) -> Call:
         ),
         identity=door.caller,
         occurrence=0,  # the seed differs from call to call and is part of the request
-        purpose="organism",
-        request=asked,
-        contract=Contract(
-            limited=bool(body.get("max_tokens") or body.get("max_completion_tokens"))
-        ),
+        purpose=door.purpose,
+        request=chat.of_organism(view.request, body, door.caller, number),
+        contract=Contract(limited=limited),
         seconds=door.expires_at - edges.unix(),
         epoch=grant.epoch,
         grant=grant.grant,
     )
 
 
-def _take_back(door: Door, number: int) -> None:
-    """A question without an answer does not count: a tape, which holds answers, agrees."""
-    if door.calls == number + 1:
-        door.calls = number
-
-
 def _sound(body: dict[str, object]) -> dict[str, object]:
-    """Lone surrogates cannot be sent; the check is one pass over the encoded body."""
+    """Lone surrogates cannot be sent."""
     text = json.dumps(body, ensure_ascii=False)
     if not broken(text):
         return body

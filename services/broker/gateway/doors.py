@@ -3,8 +3,9 @@
 import hmac
 import os
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from aiohttp import web
 
@@ -15,6 +16,16 @@ from services.kit import edges
 LONGEST_PATH = 107
 
 
+class Asking(NamedTuple):
+    """A question under way, or one whose client went away before it had the answer."""
+
+    number: int
+    request: web.Request
+
+    def gone(self) -> bool:
+        return self.request.transport is None or self.request.transport.is_closing()
+
+
 @dataclass
 class Door:
     """An open socket. `calls` counts the answered questions since this start."""
@@ -22,12 +33,14 @@ class Door:
     run: str
     grant: Grant
     caller: str
+    purpose: str
     token: bytes
     expires_at: float
     folder: Path
     site: web.UnixSite | None = None
     in_flight: int = 0
     calls: int = 0
+    asking: dict[str, "Asking"] = field(default_factory=dict)
 
     def expired(self) -> bool:
         return edges.unix() >= self.expires_at
@@ -61,6 +74,7 @@ class Doors:
             run=ask.run,
             grant=grant,
             caller=caller,
+            purpose=ask.purpose,
             token=f"Bearer {self.token(grant.grant)}".encode(),
             expires_at=ask.expires_at,
             folder=self._root / grant.grant[1:13],
