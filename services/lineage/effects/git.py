@@ -11,9 +11,7 @@ from services.kit.blobs import Blobs
 from services.kit.engine import Context
 from services.lineage.core import genome, registration
 from services.lineage.core.view import View
-from services.lineage.effects.repository import Repository
-
-BASE_REF = "refs/heads/seed"
+from services.lineage.effects.repository import SEED, Repository
 
 
 def repository(context: Context, run: str) -> Repository:
@@ -52,7 +50,7 @@ def write_base(target: Repository, blobs: Blobs, view: View, tree_sha: str) -> g
     tree = write_tree(target, blobs, view, tree_sha)
     commit = genome.git_commit(tree.id, None, "seed")
     target.write([commit])
-    target.point(BASE_REF, commit.id)
+    target.point(SEED, commit.id)
     return commit
 
 

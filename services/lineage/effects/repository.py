@@ -5,10 +5,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from dulwich.objects import Blob, Commit, ObjectID, ShaFile, Tree
+from dulwich.refs import Ref
 from dulwich.repo import Repo
 
 from services.lineage.core.genome import GitObject
 
+SEED = "refs/heads/seed"
 TYPES: dict[str, type[ShaFile]] = {"blob": Blob, "tree": Tree, "commit": Commit}
 PACK_FROM = 12  # a pack is one file; loose objects are quicker for the few of one genome
 
@@ -22,6 +24,8 @@ class Repository:
         path.mkdir(parents=True, exist_ok=True)
         new = not (path / "HEAD").exists()
         self._repo = Repo.init_bare(str(path)) if new else Repo(str(path))
+        if new:
+            self._repo.refs.set_symbolic_ref(Ref(b"HEAD"), Ref(SEED.encode()))
 
     def missing(self, ids: Iterable[str]) -> list[str]:
         """Those of `ids` that are not in the repository, each once."""

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable
+from pathlib import Path
 
 import asyncpg
 
@@ -9,6 +10,15 @@ from schemas import Recorded
 from services.kit.projections import BATCH, Projector
 from services.lineage.projections.projection import TABLES, projection
 from services.lineage.projections.runs import Read
+
+SQL = Path(__file__).parent.parent / "sql"
+
+
+async def create_tables(pool: asyncpg.Pool) -> None:
+    """The tables in an empty schema: the first of the connection's search path."""
+    async with pool.acquire() as connection, connection.transaction():
+        for path in sorted(SQL.glob("*.sql")):
+            await connection.execute(path.read_text(encoding="utf-8"))
 
 
 async def rebuild(pool: asyncpg.Pool, recorded: Iterable[Recorded], read: Read) -> dict[str, str]:

@@ -3,12 +3,13 @@
 import asyncpg
 import httpx
 
+from kadath import keys, postgres
 from schemas.events.agent import AgentBorn
 from schemas.events.model_call import Caller, ModelCallRecorded
 from schemas.values.runtime import Usage
 from services.kit.projections import Projector
-from services.lineage.projections.projection import projection
-from services.lineage.projections.rebuild import digests, rebuild
+from services.lineage.projections.projection import open_pool, projection
+from services.lineage.projections.rebuild import create_tables, digests, rebuild
 from tests.integration.lineage.story import RUN, ZERO, Story, blob, play
 
 
@@ -106,5 +107,30 @@ def test_rebuilding_and_repeating_give_the_same_rows() -> None:
         await Projector(pool, (projection(read),)).apply(heard)
         assert await digests(pool) == first
         assert await rebuild(pool, heard, read) == first
+
+    play(scene)
+
+
+def test_a_second_empty_database_gets_the_same_rows() -> None:
+    """Nothing of a read model is known to its database alone."""
+
+    async def scene(story: Story) -> None:
+        await live(story)
+        context = story.lineage
+        await context.resources["projector"].wait_for(story.view.seq)
+        platform = context.platform
+        password = keys.load(platform.home).passwords["postgres"]
+        root = await asyncpg.connect(postgres.dsn(platform.sockets, "postgres", password))
+        await root.execute("create database second")
+        await root.close()
+        address = postgres.dsn(platform.sockets, "postgres", password)
+        root = await asyncpg.connect(address, database="second")
+        await root.execute("create schema lineage authorization lineage")
+        await root.close()
+        second = await open_pool(platform.dsn["lineage"].replace("/kadath?", "/second?"))
+        await create_tables(second)
+        rows = await rebuild(second, list(story.heard), context.blobs.get)
+        assert rows == await digests(context.resources["pool"])
+        await second.close()
 
     play(scene)
