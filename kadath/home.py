@@ -114,6 +114,18 @@ def running_kernel(home: Home) -> Kernel | None:
         return None
 
 
+def is_held(home: Home) -> bool:
+    """Whether a kernel holds this home, also one that is starting or stopping."""
+    try:
+        with open(home.state / "lock") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        return False
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+
+
 def announce(home: Home, kernel: Kernel) -> None:
     """Write `kernel.json`, readable by the owner alone."""
     temporary = home.kernel_file.with_suffix(".tmp")

@@ -46,6 +46,7 @@ def ensure(where: Home) -> Kernel:
 
 def _start(where: Home) -> Kernel:
     home.prepare(where)
+    _wait_until_free(where)
     log = where.folder / "kernel.log"
     command = [sys.executable, "-m", "kadath", "--home", str(where.folder), "up"]
     with open(log, "ab") as output:
@@ -66,6 +67,15 @@ def _start(where: Home) -> Kernel:
         time.sleep(0.05)
     tail = log.read_bytes()[-1500:].decode("utf-8", "replace")
     raise KernelFailed(f"no kernel in {where.folder}: {tail}")
+
+
+def _wait_until_free(where: Home) -> None:
+    """A kernel that is just stopping still holds the home for a moment."""
+    deadline = time.monotonic() + 20
+    while home.is_held(where) and home.running_kernel(where) is None:
+        if time.monotonic() > deadline:
+            return
+        time.sleep(0.05)
 
 
 class Session:

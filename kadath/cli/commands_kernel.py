@@ -40,7 +40,7 @@ def down() -> None:
         return
     os.kill(kernel.pid, signal.SIGTERM)
     deadline = time.monotonic() + 30
-    while home.running_kernel(where()) is not None and time.monotonic() < deadline:
+    while home.is_held(where()) and time.monotonic() < deadline:
         time.sleep(0.05)
     typer.echo("stopped")
 
