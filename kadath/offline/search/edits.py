@@ -47,9 +47,9 @@ def layout_edits(
 ) -> list[Edit]:
     """Another layout, the same one tuned, a mate's, or other random numbers."""
     program = own.program
-    if program.layout.kind == toolbox.heirloom:
-        return [_salted(draw)]
     other = fresh(draw.pick(toolbox.layouts), toolbox, draw)
+    if program.layout.kind == toolbox.heirloom:
+        return [_salted(draw), _layout(toolbox.leaving, f"leave what was found: {other.kind}", other)]
     near = tuned(program.layout, toolbox, draw)
     edits = [_layout(0.5, f"start from {other.kind}", other), _salted(draw)]
     if near is not program.layout:

@@ -21,6 +21,11 @@ class StageFact:
     accepted: int
     loss: float = 0.0
 
+    @property
+    def idle(self) -> bool:
+        """It gained nothing."""
+        return self.gain <= IDLE
+
 
 @dataclass(frozen=True)
 class Facts:
@@ -30,7 +35,7 @@ class Facts:
     value: float | None = None
     used: float = 1.0
     stages: tuple[StageFact, ...] = ()
-    answer: tuple[tuple[int, ...], ...] = ()
+    answer: tuple[tuple[float, ...], ...] = ()
 
 
 def facts_of(measured: object) -> Facts:
@@ -60,12 +65,15 @@ def _stage(item: dict[str, object]) -> StageFact:
     )
 
 
-def _pairs(answer: object) -> tuple[tuple[int, ...], ...]:
-    """An answer that is a list of lists of whole numbers, else nothing."""
+def _pairs(answer: object) -> tuple[tuple[float, ...], ...]:
+    """The first two numbers of every row of an answer, coarse; nothing when it has no rows."""
     rows = answer if isinstance(answer, list) else []
-    pairs = [tuple(row) for row in rows if isinstance(row, list)]
-    whole = all(type(item) is int for pair in pairs for item in pair)
-    return tuple(pairs) if whole and len(pairs) == len(rows) else ()
+    pairs = [tuple(round(item, 3) for item in row[:2]) for row in rows if _is_row(row)]
+    return tuple(pairs) if len(pairs) == len(rows) else ()
+
+
+def _is_row(row: object) -> bool:
+    return isinstance(row, list) and all(isinstance(item, int | float) for item in row)
 
 
 def _number(value: object) -> float:

@@ -4,7 +4,7 @@ import ast
 import copy
 import re
 
-Constant = int | float | tuple[int, ...] | tuple[tuple[int, ...], ...]
+Constant = int | float | tuple[int, ...] | tuple[tuple[float, ...], ...]
 
 
 class Part:

@@ -11,7 +11,6 @@ from kadath.offline.search.steer import Proposal, explored, steered
 from kadath.offline.search.toolbox import Toolbox
 
 TRIES = 20
-EXPLORE = float(__import__('os').environ.get('EXPLORE','0.35'))
 
 
 class Solver(NamedTuple):
@@ -34,7 +33,7 @@ def child(
     """The parent with edits that its facts suggest, or with parts of the elites."""
     base = Measured(read(parent.source) or _starter(toolbox), facts_of(parent.measured))
     mates = _programs(elites, parent.source)
-    change = explored if not base.program.stages or draw.chance(EXPLORE) else steered
+    change = explored if not base.program.stages or draw.chance(toolbox.exploring) else steered
     return _first_new(
         lambda: change(base, mates, toolbox, draw),
         toolbox,

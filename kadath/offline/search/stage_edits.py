@@ -5,7 +5,7 @@ from dataclasses import replace
 from kadath.offline.search.constants import fresh, scaled, taught, tuned
 from kadath.offline.search.draw import Draw
 from kadath.offline.search.edits import Change, Edit, Measured, best_stage, drop, promising, put, related
-from kadath.offline.search.facts import IDLE, StageFact
+from kadath.offline.search.facts import StageFact
 from kadath.offline.search.part import Part
 from kadath.offline.search.program import Program, Stage
 from kadath.offline.search.toolbox import Toolbox
@@ -22,7 +22,7 @@ def stage_edits(
     matches = len(facts.stages) == len(program.stages)
     known = facts.stages[place] if matches else None
     teacher = best_stage(own)
-    idle = known is not None and known.gain <= IDLE
+    idle = known is not None and known.idle
     edits = _general(place, stage, promise, teacher, idle, toolbox, draw)
     if known is None:
         return edits

@@ -35,10 +35,9 @@ class Proposal(NamedTuple):
 def steered(own: Measured, mates: list[Measured], toolbox: Toolbox, draw: Draw) -> Proposal:
     """The program after edits that its own facts and those of its mates suggest."""
     promise = _promise([own, *mates], toolbox)
-    if draw.chance(INHERIT):
-        own = inheriting(own, toolbox)
-    program, facts = own
-    reasons: list[str] = []
+    heir = inheriting(own, toolbox) if draw.chance(INHERIT) else own
+    program, facts = heir
+    reasons = [] if heir is own else ["go on from what was found"]
     for _ in range(draw.weighted([(0.5, 1), (0.35, 2), (0.15, 3)])):
         edits = _edits(Measured(program, facts), mates, promise, toolbox, draw)
         edit = draw.weighted([(option.weight, option) for option in edits])
@@ -58,7 +57,7 @@ def explored(own: Measured, mates: list[Measured], toolbox: Toolbox, draw: Draw)
         fresh(promising(promise, draw), toolbox, draw, teacher) for _ in range(toolbox.most_stages - draw.below(2))
     ]
     layout = inheriting(own, toolbox).program.layout
-    if draw.chance(0.3 if toolbox.heirloom else 0.6):
+    if draw.chance(0.6 * toolbox.leaving):
         layout = fresh(draw.pick(toolbox.layouts), toolbox, draw)
     stages = tuple(Stage(part, draw.between(0.3, 1.0)) for part in parts)
     kinds = ", ".join(part.kind for part in (layout, *parts))
@@ -71,7 +70,7 @@ def _edits(
     program, facts = own
     if not program.stages:
         return [add(own, promise, toolbox, draw, 1.0, "no search stage: add one")]
-    idle = [place for place, fact in enumerate(facts.stages) if fact.gain <= IDLE]
+    idle = [place for place, fact in enumerate(facts.stages) if fact.idle]
     if matches(own) and 0 < len(idle) < len(program.stages) and draw.chance(0.7):
         return [without(idle, own)]
     if not facts.valid:

@@ -22,6 +22,12 @@ def layout_rows(random):
     return points
 
 
+def layout_found(random):
+    """Roughly the centres that an ancestor's run ended with, as they were measured."""
+    pairs = ((0.5, 0.5),)
+    return list(pairs)
+
+
 def layout_scatter(random):
     """Uniform points; each is the one of several draws that lies farthest from the others."""
     draws = 3

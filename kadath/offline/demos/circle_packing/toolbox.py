@@ -34,4 +34,5 @@ TOOLBOX = Toolbox(
     starter=(HERE / "starter" / "solver.py").read_text(encoding="utf-8"),
     parts_source=(HERE / "parts.py").read_text(encoding="utf-8"),
     bounds=BOUNDS,
+    heirloom="layout_found",
 )

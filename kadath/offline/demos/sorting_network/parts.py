@@ -105,3 +105,24 @@ def stage_splice(network, random, budget):
             pairs = useful(pairs)
             pairs.pop(int(random() * len(pairs)))
             network.offer(useful(pairs))
+
+
+def stage_sweep(network, random, budget):
+    """Leave out `width` comparators side by side, place after place; keep what still sorts."""
+    width = 1
+    place = 0
+    while budget.tick(len(network.pairs)):
+        pairs = network.pairs[:place] + network.pairs[place + width :]
+        if not network.offer(useful(pairs)):
+            place = (place + 1) % len(network.pairs)
+
+
+def stage_mirror(network, random, budget):
+    """Turn the network upside down, then exchange neighbours in the order a few times."""
+    times = 1
+    while budget.tick(len(network.pairs)):
+        pairs = [(WIRES - 1 - b, WIRES - 1 - a) for a, b in network.pairs]
+        for _ in range(times):
+            k = int(random() * (len(pairs) - 1))
+            pairs[k], pairs[k + 1] = pairs[k + 1], pairs[k]
+        network.offer(useful(pairs))

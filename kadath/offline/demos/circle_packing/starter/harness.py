@@ -12,7 +12,7 @@ from math import sqrt
 
 CIRCLES = 26
 PRESS = CIRCLES // 2
-LIMIT = 10000
+LIMIT = 6500
 MARGIN = 1e-12
 
 
