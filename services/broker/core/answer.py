@@ -164,9 +164,17 @@ def _invalid(text: str, error: ValidationError) -> Bad:
     detail = _short("; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in details))
     if details[0]["type"] != "json_invalid":
         return Bad("contract", detail)
-    if "surrogate" in detail:
+    if _holds_surrogate(text):
         return Bad("encoding", detail)
     return Bad("truncated" if "EOF" in detail else "contract", detail)
+
+
+def _holds_surrogate(text: str) -> bool:
+    """An escape inside the text; pydantic's parser only says that it is invalid."""
+    try:
+        return "\\u" in text and broken(json.dumps(json.loads(text), ensure_ascii=False))
+    except (ValueError, RecursionError):
+        return False
 
 
 def _usage(body: dict[str, object], request_bytes: int, text: str, cost: Decimal | None) -> Usage:
