@@ -94,14 +94,14 @@ def content_sha(item: Note) -> str:
     return digest(canonical([item.kind, item.summary, item.body, list(item.evidence_refs)]))
 
 
-def record_id(run: str, agent: str, item: Note) -> str:
-    """An exact repeat of one owner and kind has the same id."""
-    return f"m{digest(canonical([run, agent, content_sha(item)]))[:31]}"
+def record_id(agent: str, item: Note) -> str:
+    """An exact repeat of one owner and kind has the same id, also when a run is replayed."""
+    return f"m{digest(canonical([agent, content_sha(item)]))[:31]}"
 
 
 def publish(view: View, grant: Grant, item: Note) -> list[Draft] | Invalid:
     """The record, unless it is there already; at most `CAP` an attempt."""
-    record = record_id(view.run, grant.agent, item)
+    record = record_id(grant.agent, item)
     if record in view.memories:
         return []
     if view.published.get(grant.attempt, 0) >= CAP:

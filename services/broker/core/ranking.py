@@ -66,7 +66,8 @@ def rank(
         for found in [matches(c, wanted)]
         if found or not wanted
     ]
-    scored.sort(key=lambda s: (-s.score, -s.candidate.seq))
+    # Never by arrival: which of two agents was faster must not change what a third one reads.
+    scored.sort(key=lambda s: (-s.score, -(s.candidate.epoch or 0), s.candidate.record))
     return _distinct(scored, limit)
 
 

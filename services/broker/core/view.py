@@ -13,6 +13,7 @@ from schemas import BlobRef, Recorded
 from schemas.events.agent import AgentBorn
 from schemas.events.attempt import AttemptCrashed, AttemptFinished
 from schemas.events.budget import BudgetExhausted, BudgetReserved, BudgetSettled
+from schemas.events.epoch import EpochExecutionClosed, EpochOpened
 from schemas.events.grant import GrantIssued
 from schemas.events.memory import MemoryPublished, MemoryRated
 from schemas.events.model_call import ModelCallFailed, ModelCallRecorded
@@ -39,7 +40,7 @@ HANDLES = (
     RunPreflightRequested, PreflightCheckPassed, PreflightCheckFailed, GrantIssued,
     BudgetReserved, BudgetSettled, BudgetExhausted, ModelCallRecorded, ModelCallFailed,
     MemoryPublished, MemoryRated, AgentBorn, AttemptCrashed, AttemptFinished,
-    SelectionCohortsAssigned,
+    SelectionCohortsAssigned, EpochOpened, EpochExecutionClosed,
 )  # fmt: skip
 ROWS: TypeAdapter[list[CohortRow]] = TypeAdapter(list[CohortRow])
 NOT_ITS_OWN = ("lease_lost", "start_failed")
@@ -113,6 +114,8 @@ class View:
         self.ancestry = Ancestry()
         self.memories: dict[str, Memory] = {}
         self.memory_seq = 0
+        # Others' records count from the last barrier on: order-free within an epoch.
+        self.horizon = 0
         self.published: dict[str, int] = defaultdict(int)
         self.ratings: dict[tuple[str, str], int] = {}
         self.trust = trust.Trust()
@@ -147,6 +150,8 @@ class View:
                 self.failures[data.call] = max(self.failures.get(data.call, 0), data.attempt_no)
                 if data.kind not in ("budget", "refused"):
                     self._spend(data.caller.attempt, 0, data.cost)
+            case EpochOpened() | EpochExecutionClosed():
+                self.horizon = recorded.seq
             case MemoryPublished() as data:
                 self._published(recorded, data)
             case MemoryRated() as data:

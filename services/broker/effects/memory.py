@@ -36,13 +36,14 @@ from memories
 where run = $1
   and ($2 = '' or words @@ to_tsquery('pg_catalog.simple', $2)
        or (summary || ' ' || body) ilike any ($3::text[]))
-  and (visibility = 'population' or agent = $4
+  and ((visibility = 'population' and seq <= $8) or agent = $4
        or exists (select 1 from unnest($5::text[], $6::bigint[]) line(agent, until)
                   where line.agent = memories.agent and memories.seq <= line.until))
-order by seq desc
+order by epoch desc nulls last, record
 limit $7
 """
-VOTES = "select record, rater, value from ratings where run = $1 and record = any ($2::text[])"
+VOTES = "select record, rater, value from ratings where run = $1 and record = any ($2::text[]) "
+VOTES += "and seq <= $3"
 
 
 async def apply(connection: Connection, batch: list[Recorded]) -> None:
@@ -83,12 +84,12 @@ class Memories:
         async with asyncio.timeout(FRESH_SECONDS):
             await self._projector.wait_for(view.memory_seq)
         line = view.ancestry.chain(agent)
-        rows, votes = await self._rows(view.run, agent, line, query)
+        rows, votes = await self._rows(view.run, agent, line, query, view.horizon)
         candidates = [_candidate(row, agent, line) for row in rows]
         return ranking.rank(candidates, query, votes, view.trust, agent, epoch, limit)
 
     async def _rows(
-        self, run: str, agent: str, line: list[Link], query: str
+        self, run: str, agent: str, line: list[Link], query: str, horizon: int
     ) -> tuple[list[asyncpg.Record], list[Vote]]:
         wanted = ranking.terms(query)
         words = " | ".join(f"'{term}'" for term in wanted)
@@ -101,9 +102,9 @@ class Memories:
             )
             like = [f"%{_literal(term)}%" for term in wanted]
             rows = await connection.fetch(
-                SEARCH, run, words, like, agent, agents, until, MAX_VISIBLE
+                SEARCH, run, words, like, agent, agents, until, MAX_VISIBLE, horizon
             )
-            votes = await connection.fetch(VOTES, run, [row["record"] for row in rows])
+            votes = await connection.fetch(VOTES, run, [r["record"] for r in rows], horizon)
         return rows, [Vote(*vote) for vote in votes]
 
     async def close(self) -> None:

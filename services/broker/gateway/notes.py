@@ -74,7 +74,7 @@ async def _noted(
     if isinstance(item, Invalid):
         return _no(item)
     item = _redacted(context, door, item)
-    record = memory.record_id(door.run, door.grant.agent, item)
+    record = memory.record_id(door.grant.agent, item)
     if not _trial(door):
         invalid = await _decided(
             context, door, record, lambda view: memory.publish(view, door.grant, item)
