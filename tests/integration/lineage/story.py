@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import shutil
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -205,11 +206,17 @@ async def kernel(folder: Path) -> AsyncIterator[Story]:
     others = tuple(Service(name, Silent, ()) for name in SERVICES if name != "lineage")
     original = embedded.all_services
     embedded.all_services = lambda: (*others, SERVICE)
+    where = home.find(folder)
     try:
-        async with embedded.embedded(home.find(folder)) as running:
+        async with embedded.embedded(where) as running:
             yield Story(running)
     finally:
         embedded.all_services = original
+
+
+def forget(folder: Path) -> None:
+    """As root, state lies outside of the home."""
+    shutil.rmtree(home.find(folder).state, ignore_errors=True)
 
 
 def play(scene: Callable[[Story], Any]) -> None:
@@ -219,8 +226,15 @@ def play(scene: Callable[[Story], Any]) -> None:
         async with kernel(folder) as story:
             await scene(story)
 
+    in_a_home(run)
+
+
+def in_a_home(run: Callable[[Path], Any]) -> None:
     with TemporaryDirectory(prefix="kadath-test-") as folder:
-        asyncio.run(run(Path(folder) / "home"))
+        try:
+            asyncio.run(run(Path(folder) / "home"))
+        finally:
+            forget(Path(folder) / "home")
 
 
 def blob(content: bytes) -> BlobRef:

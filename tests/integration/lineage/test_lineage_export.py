@@ -5,7 +5,6 @@ import json
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -77,10 +76,9 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return target, signer[0]
 
 
-def copy(source: Path) -> Path:
-    target = Path(tempfile.mkdtemp(prefix="kadath-export-")) / "run"
-    shutil.copytree(source, target)
-    return target
+def copy(source: Path, to: Path) -> Path:
+    shutil.copytree(source, to / "run")
+    return to / "run"
 
 
 def test_an_export_verifies_and_every_decision_is_made_again(exported: tuple[Path, str]) -> None:
@@ -94,9 +92,9 @@ def test_an_export_verifies_and_every_decision_is_made_again(exported: tuple[Pat
     assert not verify(folder, "0" * 64).ok
 
 
-def test_the_champion_runs_by_itself(exported: tuple[Path, str]) -> None:
+def test_the_champion_runs_by_itself(exported: tuple[Path, str], tmp_path: Path) -> None:
     """run.py and score.py of the starter print the same six digits, without kernel and model."""
-    folder = copy(exported[0])
+    folder = copy(exported[0], tmp_path)
     printed = [
         subprocess.run(
             [sys.executable, f"champion/{name}"], cwd=folder, capture_output=True, check=True
@@ -141,9 +139,9 @@ def test_the_repository_of_an_export_is_complete(exported: tuple[Path, str]) -> 
 
 
 @pytest.mark.parametrize("part", ["events.jsonl", "blobs", "champion", "git-repository"])
-def test_one_flipped_byte_is_found(exported: tuple[Path, str], part: str) -> None:
+def test_one_flipped_byte_is_found(exported: tuple[Path, str], part: str, tmp_path: Path) -> None:
     """Anywhere in the log, the blobs or the champion."""
-    folder = copy(exported[0])
+    folder = copy(exported[0], tmp_path)
     place = folder / part
     files = [place] if place.is_file() else sorted(p for p in place.rglob("*") if p.is_file())
     for path in files[:: max(len(files) // 8, 1)]:
@@ -158,9 +156,9 @@ def test_one_flipped_byte_is_found(exported: tuple[Path, str], part: str) -> Non
     assert verify(folder, exported[1]).ok
 
 
-def test_a_consistent_forgery_is_found(exported: tuple[Path, str]) -> None:
+def test_a_consistent_forgery_is_found(exported: tuple[Path, str], tmp_path: Path) -> None:
     """Hashes, head and signature put right after an edit: recorded heads and decisions differ."""
-    folder = copy(exported[0])
+    folder = copy(exported[0], tmp_path)
     path = folder / "events.jsonl"
     text = path.read_bytes()
     forged = text.replace(b'"reason":"duplicate"', b'"reason":"no_change"')
@@ -189,9 +187,11 @@ def resign(folder: Path) -> None:
     (folder / MANIFEST).write_text(json.dumps(signed, indent=1, sort_keys=True) + "\n")
 
 
-def test_files_that_are_missing_or_not_listed_are_found(exported: tuple[Path, str]) -> None:
+def test_missing_and_unlisted_files_are_found(
+    exported: tuple[Path, str], tmp_path: Path
+) -> None:
     """The set of files is part of what is signed."""
-    folder = copy(exported[0])
+    folder = copy(exported[0], tmp_path)
     (folder / "champion" / "extra.py").write_text("x")
     assert "champion/extra.py is not listed" in verify(folder).problems
     (folder / "champion" / "extra.py").unlink()

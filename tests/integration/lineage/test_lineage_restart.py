@@ -1,8 +1,6 @@
 """A kernel that comes back: nothing is registered, drawn or counted twice."""
 
-import asyncio
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from dulwich.repo import Repo
 
@@ -12,7 +10,7 @@ from services.lineage.core.chain import head_of
 from services.lineage.effects import git
 from services.lineage.exporting.log import read_log
 from services.lineage.projections.rebuild import digests
-from tests.integration.lineage.story import RUN, Story, kernel
+from tests.integration.lineage.story import RUN, Story, in_a_home, kernel
 from tests.integration.lineage.test_lineage_export import export
 
 
@@ -52,8 +50,7 @@ def test_a_second_life_goes_on_where_the_first_one_ended(tmp_path: Path) -> None
             tags = [r for r in repo.refs.allkeys() if r.startswith(b"refs/tags/genome/")]
             assert len(tags) >= 4
 
-    with TemporaryDirectory(prefix="kadath-test-") as folder:
-        asyncio.run(both(Path(folder) / "home"))
+    in_a_home(both)
 
 
 def test_lost_rows_are_read_from_the_log_at_the_next_start() -> None:
@@ -67,5 +64,4 @@ def test_lost_rows_are_read_from_the_log_at_the_next_start() -> None:
             assert await pool.fetchval("select count(*) from leaderboard") == 4
             assert await pool.fetchval("select status from epochs") == "closed"
 
-    with TemporaryDirectory(prefix="kadath-test-") as folder:
-        asyncio.run(both(Path(folder) / "home"))
+    in_a_home(both)
