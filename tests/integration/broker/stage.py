@@ -8,8 +8,9 @@ import aiohttp
 
 from schemas import Draft, Recorded, canonical
 from schemas.commands.complete import Complete, Token, TokenFor
+from schemas.events.epoch import EpochExecutionClosed
 from schemas.events.run import RunRequested
-from schemas.refs import SecretRef
+from schemas.refs import BlobRef, SecretRef
 from schemas.values.runtime import Budget, Models
 from tests.support.kernel import Kernel, real, voice
 
@@ -84,6 +85,13 @@ class Stage:
         )
         reply = await self.kernel.call("sandbox", "broker", "token", ask)
         return Token.model_validate_json(reply)
+
+    async def barrier(self) -> None:
+        """The end of an epoch's execution: from here on others see what was published."""
+        closed = EpochExecutionClosed(
+            epoch=1, attempt_try=1, attempts=BlobRef(sha256=GENOME, size=0), count=0
+        )
+        await self.kernel.say("scheduler", self.run, Draft("e001", closed))
 
     async def events(self, *kinds: str) -> list[Recorded]:
         found = await self.kernel.log(self.run)

@@ -189,7 +189,7 @@ def test_a_stream_is_the_recorded_answer(stage: Stage) -> None:
 
 
 def test_memory_is_found_by_those_who_may_see_it(stage: Stage) -> None:
-    """Own and population at once; a child inherits what its parent had at its birth."""
+    """Own at once, the population's from the next barrier on, the parent's up to the birth."""
 
     async def story() -> None:
         await stage.open("http://127.0.0.1:9/v1")
@@ -206,6 +206,8 @@ def test_memory_is_found_by_those_who_may_see_it(stage: Stage) -> None:
         assert len(await stage.events("memory.published")) == 3
         assert sorted(own.values()) == ["own"] * 3
         async with organism(await stage.token("a0002")) as two:
+            assert await _found(two, "круг") == {}
+            await stage.barrier()
             assert await _found(two, "круг") == {"кругъ shared": "population"}
             assert await _found(two, "nothing") == {}
         async with organism(await stage.token("a0003")) as child:
@@ -237,11 +239,15 @@ def test_nobody_rates_itself_or_its_line(stage: Stage) -> None:
         async with organism(await stage.token("a0002")) as two:
             assert (await two.post("/memory/ratings", json={**vote, "value": 5})).status == 400
             assert (await two.post("/memory/ratings", json={**vote, "record": "m"})).status == 404
-            before = await _score(two)
-            assert (await two.post("/memory/ratings", json={**vote, "value": -1})).status == 201
-            worse = await _score(two)
-            assert (await two.post("/memory/ratings", json=vote)).status == 201
-            assert worse < before < await _score(two)
+            scores = []
+            for value in (None, -1, 1):
+                if value:
+                    rated = await two.post("/memory/ratings", json={**vote, "value": value})
+                    assert rated.status == 201
+                await stage.barrier()
+                scores.append(await _score(two))
+            plain, worse, better = scores
+            assert worse < plain < better
 
     stage.kernel.run(story())
 
