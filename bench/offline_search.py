@@ -14,6 +14,7 @@ import sys
 import time
 import types
 from functools import cache
+from itertools import pairwise
 from math import comb
 from typing import Any, NamedTuple
 
@@ -188,7 +189,7 @@ def report(demo: Demo, outcomes: list[Outcome], epochs: int) -> None:
     middle = statistics.median(differences)
     print(f"evolution against random: {wins} won, {losses} lost, p = {sign_test(wins, losses):.2g}")
     print(f"median paired difference {middle:.4f}, of medians {_between(arms, sign):.4f}")
-    falls = sum(sign * (b - a) < 0 for o in outcomes for a, b in zip(o.curve, o.curve[1:]))
+    falls = sum(sign * (b - a) < 0 for o in outcomes for a, b in pairwise(o.curve))
     print(f"epochs in which the best value fell: {falls}")
 
 

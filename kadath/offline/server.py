@@ -63,9 +63,7 @@ class Server:
         try:
             text = answer(request)
         except Refused as no:
-            return web.json_response(
-                chat.error(no.kind, no.message), status=422, headers=headers
-            )
+            return web.json_response(chat.error(no.kind, no.message), status=422, headers=headers)
         text, finish = spoiled(fault.kind, text) if fault else (text, "stop")
         if request.stream:
             return await _streamed(http, request, text, finish, headers)

@@ -58,7 +58,7 @@ def _anywhere(bounds: Bounds, draw: Draw) -> Constant:
 
 def _near(value: Constant, factor: float, bounds: Bounds, draw: Draw) -> Constant:
     if isinstance(value, tuple):
-        return _shifted(value, bounds, draw)
+        return _shifted([int(row) for row in value if isinstance(row, int)], draw)
     if bounds.kind in ("int", "count"):
         near = round(value * factor)
         near += (1 if factor > 1 else -1) if near == value else 0
@@ -77,7 +77,7 @@ def _rows(bounds: Bounds, draw: Draw) -> tuple[int, ...]:
     return tuple(rows)
 
 
-def _shifted(rows: tuple[int, ...], bounds: Bounds, draw: Draw) -> tuple[int, ...]:
+def _shifted(rows: list[int], draw: Draw) -> tuple[int, ...]:
     """One unit from a row to another (or to a new one): the total stays."""
     giver, taker = draw.below(len(rows)), draw.below(len(rows) + 1)
     changed = [*rows, 0]

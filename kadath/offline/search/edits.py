@@ -42,14 +42,15 @@ def inheriting(own: Measured, toolbox: Toolbox) -> Measured:
     return Measured(replace(program, layout=part), facts)
 
 
-def layout_edits(
-    own: Measured, mates: list[Measured], toolbox: Toolbox, draw: Draw
-) -> list[Edit]:
+def layout_edits(own: Measured, mates: list[Measured], toolbox: Toolbox, draw: Draw) -> list[Edit]:
     """Another layout, the same one tuned, a mate's, or other random numbers."""
     program = own.program
     other = fresh(draw.pick(toolbox.layouts), toolbox, draw)
     if program.layout.kind == toolbox.heirloom:
-        return [_salted(draw), _layout(toolbox.leaving, f"leave what was found: {other.kind}", other)]
+        return [
+            _salted(draw),
+            _layout(toolbox.leaving, f"leave what was found: {other.kind}", other),
+        ]
     near = tuned(program.layout, toolbox, draw)
     edits = [_layout(0.5, f"start from {other.kind}", other), _salted(draw)]
     if near is not program.layout:
@@ -131,9 +132,7 @@ def best_stage(own: Measured) -> Part | None:
     return program.stages[-place].part if gain > IDLE else None
 
 
-def related(
-    promise: dict[str, float], teacher: Part | None, toolbox: Toolbox
-) -> dict[str, float]:
+def related(promise: dict[str, float], teacher: Part | None, toolbox: Toolbox) -> dict[str, float]:
     """More promise for kinds of stage that have constants in common with a useful part."""
     if teacher is None:
         return promise

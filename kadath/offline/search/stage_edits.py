@@ -4,7 +4,16 @@ from dataclasses import replace
 
 from kadath.offline.search.constants import fresh, scaled, taught, tuned
 from kadath.offline.search.draw import Draw
-from kadath.offline.search.edits import Change, Edit, Measured, best_stage, drop, promising, put, related
+from kadath.offline.search.edits import (
+    Change,
+    Edit,
+    Measured,
+    best_stage,
+    drop,
+    promising,
+    put,
+    related,
+)
 from kadath.offline.search.facts import StageFact
 from kadath.offline.search.part import Part
 from kadath.offline.search.program import Program, Stage
@@ -43,7 +52,10 @@ def _general(
     toolbox: Toolbox,
     draw: Draw,
 ) -> list[Edit]:
-    kind, other = stage.part.kind, fresh(promising(related(promise, teacher, toolbox), draw), toolbox, draw, teacher)
+    kind, other = (
+        stage.part.kind,
+        fresh(promising(related(promise, teacher, toolbox), draw), toolbox, draw, teacher),
+    )
     near = tuned(stage.part, toolbox, draw)
     if draw.chance(0.5):
         near = tuned(near, toolbox, draw)
@@ -53,9 +65,7 @@ def _general(
     ]
 
 
-def _lessons(
-    place: int, stage: Stage, known: StageFact, teacher: Part | None
-) -> list[Edit]:
+def _lessons(place: int, stage: Stage, known: StageFact, teacher: Part | None) -> list[Edit]:
     """Constants of the part that gained most, for one that loses where that one does not."""
     if teacher is None or known.loss <= ACCEPTABLE_LOSS:
         return []
@@ -94,9 +104,7 @@ def _gaining(place: int, program: Program, toolbox: Toolbox, draw: Draw) -> list
     return edits
 
 
-def _steps(
-    place: int, stage: Stage, known: StageFact, toolbox: Toolbox, draw: Draw
-) -> list[Edit]:
+def _steps(place: int, stage: Stage, known: StageFact, toolbox: Toolbox, draw: Draw) -> list[Edit]:
     """Steps follow the rate of acceptance: rarely accepted, smaller; mostly accepted, larger."""
     names = [name for name in ("step", "kick") if name in stage.part.constants]
     if known.tried < 5 or not names:
@@ -109,9 +117,7 @@ def _steps(
     return [Edit(0.8, f"{rate:.0%} of the steps accepted: change the step", put(place, part))]
 
 
-def _losses(
-    place: int, stage: Stage, known: StageFact, toolbox: Toolbox, draw: Draw
-) -> list[Edit]:
+def _losses(place: int, stage: Stage, known: StageFact, toolbox: Toolbox, draw: Draw) -> list[Edit]:
     """A result that loses much when made valid was pressed too hard; none at all, too softly."""
     if "swell" not in stage.part.constants:
         return []

@@ -17,7 +17,7 @@ from kadath.offline.search.edits import (
     promising,
     without,
 )
-from kadath.offline.search.facts import IDLE, Facts
+from kadath.offline.search.facts import IDLE
 from kadath.offline.search.program import Program, Stage
 from kadath.offline.search.stage_edits import stage_edits
 from kadath.offline.search.toolbox import Toolbox
@@ -54,7 +54,8 @@ def explored(own: Measured, mates: list[Measured], toolbox: Toolbox, draw: Draw)
     promise = _promise([own, *mates], toolbox)
     teacher = best_stage(own) if draw.chance(0.5) else None
     parts = [
-        fresh(promising(promise, draw), toolbox, draw, teacher) for _ in range(toolbox.most_stages - draw.below(2))
+        fresh(promising(promise, draw), toolbox, draw, teacher)
+        for _ in range(toolbox.most_stages - draw.below(2))
     ]
     layout = inheriting(own, toolbox).program.layout
     if draw.chance(0.6 * toolbox.leaving):

@@ -29,7 +29,9 @@ def measure(candidate):
         "reason": reason,
         "smallest": smallest,
         "claim_holds": is_number(claimed) and abs(claimed - value) <= 1e-6,
-        "answer": [] if reason else [[round(float(x), 3), round(float(y), 3)] for x, y, _ in circles],
+        "answer": []
+        if reason
+        else [[round(float(x), 3), round(float(y), 3)] for x, y, _ in circles],
         "ticks": fact(found.get("ticks")),
         "limit": fact(found.get("limit")),
         "stages": stages(found.get("stages")),

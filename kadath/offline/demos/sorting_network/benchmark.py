@@ -30,9 +30,7 @@ def benchmark() -> Benchmark:
                 id="comparators",
                 description="Comparators of a network that sorts; 29 is proved to be the optimum.",
                 weight=100,
-                measurement=NumericLinear(
-                    direction="lower", minimum=WORST, target=PROVED_BEST
-                ),
+                measurement=NumericLinear(direction="lower", minimum=WORST, target=PROVED_BEST),
                 source=measured("/value"),
             ),
         ),

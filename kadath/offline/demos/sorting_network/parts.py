@@ -1,3 +1,4 @@
+# ruff: noqa: F821 (names come from harness.py, which the assembled solver imports)
 """The parts that programs are built from. Text for the search, never imported by the server.
 
 A part is a function whose first statements set its constants; the search edits those.

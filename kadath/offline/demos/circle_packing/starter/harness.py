@@ -174,7 +174,7 @@ def solve(layout, stages, salt, seed, limit=LIMIT):
                 "loss": round(pack.loss / pack.tried, 6),
             }
         )
-    answer = [list(circle) for circle in zip(pack.x, pack.y, pack.r)]
+    answer = [list(circle) for circle in zip(pack.x, pack.y, pack.r, strict=True)]
     return {
         "answer": answer,
         "value": round(pack.value(), 6),

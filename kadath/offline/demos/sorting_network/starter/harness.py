@@ -15,9 +15,7 @@ INPUTS = 1 << WIRES
 
 
 def _columns():
-    return [
-        sum(1 << case for case in range(INPUTS) if case >> wire & 1) for wire in range(WIRES)
-    ]
+    return [sum(1 << case for case in range(INPUTS) if case >> wire & 1) for wire in range(WIRES)]
 
 
 COLUMNS = _columns()
