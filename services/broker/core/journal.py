@@ -19,9 +19,9 @@ class Answered(NamedTuple):
     response: BlobRef
 
 
-def keys(run: str, caller: str, occurrence: int, request: dict[str, object]) -> Keys:
-    """`request` holds model, messages, parameters and contract; a changed one never hits."""
-    asked = digest(canonical(request))
+def keys(run: str, caller: str, occurrence: int, request: bytes) -> Keys:
+    """`request` is canonical: model, messages, parameters, contract; a changed one never hits."""
+    asked = digest(request)
     return Keys(
         digest(canonical([run, caller, occurrence, asked])),
         digest(canonical(["", caller, occurrence, asked])),

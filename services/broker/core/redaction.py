@@ -1,6 +1,8 @@
 """Takes secrets out of model traffic before it is kept: by value, by key name, by shape."""
 
 import base64
+import functools
+import json
 import re
 from collections.abc import Mapping
 from urllib.parse import quote
@@ -12,11 +14,15 @@ SENSITIVE = re.compile(
     r"|(access|refresh|auth|bearer|session|id)?[-_]?token|credentials?)$",
     re.IGNORECASE,
 )
-SHAPES = re.compile(
-    r"(?i:\bbearer\s+)[A-Za-z0-9._~+/=-]{16,}|\bsk-[A-Za-z0-9_-]{20,}|\bAKIA[0-9A-Z]{16}\b"
-    r"|\bgh[pousr]_[A-Za-z0-9]{30,}"
+SHAPES = (
+    (("earer ", "EARER "), re.compile(r"(?i:\bbearer\s+)[A-Za-z0-9._~+/=-]{16,}")),
+    (("sk-",), re.compile(r"\bsk-[A-Za-z0-9_-]{20,}")),
+    (("AKIA",), re.compile(r"\bAKIA[0-9A-Z]{16}\b")),
+    (("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), re.compile(r"\bgh[pousr]_[A-Za-z0-9]{30,}")),
 )
-KEYS = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?-----END [A-Z ]*PRIVATE KEY-----", re.S)
+"""Each match holds one of the parts: to look for those is far cheaper than the expression."""
+BEGIN, END, PRIVATE = "-----BEGIN ", "-----END ", "PRIVATE KEY-----"
+LABEL_CHARS = 60
 
 
 class Redactor:
@@ -29,12 +35,15 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """Every known value by its name, every well-known shape by a mark."""
+        if len(text) < SHORTEST:
+            return text
         for form, name in self._forms:
             if form in text:
                 text = text.replace(form, f"[secret {name}]")
-        if "-----BEGIN" in text:
-            text = KEYS.sub("[secret private key]", text)
-        return SHAPES.sub("[secret]", text)
+        for parts, shape in SHAPES:
+            if any(part in text for part in parts):
+                text = shape.sub("[secret]", text)
+        return _without_private_keys(text) if PRIVATE in text else text
 
     def value(self, value: object) -> object:
         """A JSON value without secrets. Numbers stay: a counter is never a secret."""
@@ -47,9 +56,30 @@ class Redactor:
         return value
 
     def _member(self, key: str, item: object) -> object:
-        if isinstance(item, str) and item and SENSITIVE.match(key):
+        if isinstance(item, str) and item and _sensitive(key):
             return "[secret]"
         return self.value(item)
+
+
+@functools.lru_cache(4096)
+def _sensitive(key: str) -> bool:
+    return SENSITIVE.match(key) is not None
+
+
+def _without_private_keys(text: str) -> str:
+    """One pass: an expression would be quadratic on text that begins many and ends none."""
+    kept, at = [], 0
+    while (begin := text.find(BEGIN, at)) >= 0:
+        label = text[begin + len(BEGIN) : begin + LABEL_CHARS]
+        if not label.partition("-----")[0].endswith("PRIVATE KEY"):
+            kept.append(text[at : begin + len(BEGIN)])
+            at = begin + len(BEGIN)
+            continue
+        kept.append(text[at:begin] + "[secret private key]")
+        end = text.find(END, begin)
+        close = text.find(PRIVATE, end) if end >= 0 else -1
+        at = close + len(PRIVATE) if close >= 0 else len(text)
+    return "".join(kept) + text[at:]
 
 
 def _forms(value: str) -> set[str]:
@@ -57,5 +87,5 @@ def _forms(value: str) -> set[str]:
         return set()
     raw = value.encode(errors="surrogatepass")
     encoded = base64.b64encode(raw).decode().rstrip("=")
-    escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return {value, escaped, quote(value, safe="", errors="replace"), encoded, raw.hex()}
+    escaped = {json.dumps(value, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False)}
+    return escaped | {value, quote(value, safe="", errors="replace"), encoded, raw.hex()}

@@ -11,7 +11,7 @@ from schemas.events.model_call import Caller, FailureKind, ModelCallFailed, Mode
 from services.broker.core import budget, retry
 from services.broker.core.answer import Bad, Contract, Good, Tried, judge
 from services.broker.core.budget import Pending
-from services.broker.core.journal import Keys, call_id, keys
+from services.broker.core.journal import Answered, Keys, call_id, keys
 from services.broker.core.view import View
 from services.broker.effects.fairness import Gate
 from services.broker.effects.route import Route
@@ -43,10 +43,11 @@ class Call:
 
 @dataclass(frozen=True)
 class Answer:
-    """A recorded answer. `body` is what was recorded: redacted."""
+    """A recorded answer. `body`, and its bytes, are what was recorded: redacted."""
 
     call: str
     body: dict[str, object]
+    content: bytes
 
 
 @dataclass(frozen=True)
@@ -88,10 +89,11 @@ class Calls:
 
     async def ask(self, call: Call) -> Answer | Failure:
         """The recorded answer. Asked again while it is under way, both wait for the same."""
-        found = keys(call.run, call.identity, call.occurrence, call.request)
+        body = canonical(call.request)
+        found = keys(call.run, call.identity, call.occurrence, body)
         task = self._working.get(found.call)
         if task is None:
-            task = asyncio.create_task(self._ask(call, found))
+            task = asyncio.create_task(self._ask(call, found, body))
             self._working[found.call] = task
             task.add_done_callback(lambda _: self._working.pop(found.call, None))
         # A caller that goes away or runs out of time must not stop a call that is paid for.
@@ -104,31 +106,32 @@ class Calls:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _ask(self, call: Call, found: Keys) -> Answer | Failure:
+    async def _ask(self, call: Call, found: Keys, body: bytes) -> Answer | Failure:
         view: View = self._context.view(call.run)
         recorded = view.journal.get(found.call)
         if recorded is not None:
-            return Answer(recorded.call, self._body(recorded.response))
-        work = await self._work(call, found, view)
+            return self._kept(recorded)
+        work = await self._work(call, found, body, view)
         if self._context.platform.tape is not None:
             return await self._from_tape(work)
         refused = await self._afford(work)
         return refused or await self._try_until_done(work)
 
-    async def _work(self, call: Call, found: Keys, view: View) -> _Work:
-        redacted = canonical(self._secrets.redactor(view).value(call.request))
+    async def _work(self, call: Call, found: Keys, body: bytes, view: View) -> _Work:
+        redacted = self._secrets.redactor(view).value(call.request)
+        kept = body if redacted == call.request else canonical(redacted)
         return _Work(
             call=call,
             keys=found,
             id=call_id(found.call),
-            body=canonical(call.request),
-            request=await self._context.blobs.put(redacted),
+            body=body,
+            request=await self._context.blobs.put(kept),
             deadline=asyncio.get_running_loop().time() + call.seconds,
         )
 
-    def _body(self, response: BlobRef) -> dict[str, object]:
-        body: dict[str, object] = json.loads(self._context.blobs.get(response))
-        return body
+    def _kept(self, recorded: Answered) -> Answer:
+        content = self._context.blobs.get(recorded.response)
+        return Answer(recorded.call, json.loads(content), content)
 
     async def _from_tape(self, work: _Work) -> Answer | Failure:
         """The tape's answer becomes this run's own record; a miss is an error, never a call."""
@@ -140,9 +143,8 @@ class Calls:
             bad = Bad("refused", detail, retryable=False)
             await self._failed(work, Tried(status=409), bad)
             return work.last
-        body = self._body(found.response)
-        contract = work.call.contract
-        good = judge(Tried(status=200, body=canonical(body)), contract, len(work.body))
+        kept = Tried(status=200, body=self._kept(found).content)
+        good = judge(kept, work.call.contract, len(work.body))
         if isinstance(good, Bad):
             await self._failed(work, Tried(status=409), Bad("refused", good.detail, False))
             return work.last
@@ -240,9 +242,9 @@ class Calls:
         draft = Draft(work.id, event, call.epoch, (content,))
         await self._append(work, lambda now: [draft] if work.keys.call not in now.journal else [])
         found = view.journal[work.keys.call]
-        return Answer(
-            work.id, body if found.response == event.response else self._body(found.response)
-        )
+        if found.response == event.response:
+            return Answer(work.id, body, content)
+        return self._kept(found)
 
     async def _failed(self, work: _Work, tried: Tried, bad: Bad) -> None:
         """One event a try, before anything else happens."""

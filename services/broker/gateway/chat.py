@@ -1,6 +1,5 @@
 """Chat completions of organisms: OpenAI's format in, the recorded answer out."""
 
-import json
 import math
 
 from aiohttp import web
@@ -9,7 +8,6 @@ from schemas import canonical, digest
 from schemas.events.model_call import Caller
 from services.broker.core import chat, trial
 from services.broker.core.answer import Contract
-from services.broker.core.clean import broken, repaired
 from services.broker.core.view import View
 from services.broker.effects.calls import Answer, Call, Calls, Failure
 from services.broker.effects.fairness import Full
@@ -37,23 +35,23 @@ async def completions(context: Context, door: Door, request: web.Request) -> web
     view: View = context.view(door.run)
     assert view.request is not None
     if "trial" in door.grant.scopes:
-        return await _sent(request, body, trial.completion(view.request.models.organism))
+        stub = trial.completion(view.request.models.organism)
+        return await _sent(request, body, stub, canonical(stub))
     if door.in_flight >= MAX_IN_FLIGHT:
         return refused(429, "too_many_requests", "too many calls at once", {"Retry-After": "1"})
-    sound = _sound(body)
-    same = digest(canonical(sound))
+    same = digest(await request.read())
     number = _number(door, same, request)
     door.in_flight += 1
     try:
         calls: Calls = context.resources["calls"]
-        answer = await calls.ask(_call(view, door, sound, number))
+        answer = await calls.ask(_call(view, door, body, number))
     except Full:
         return refused(429, "too_many_requests", "too many calls at once", {"Retry-After": "1"})
     finally:
         door.in_flight -= 1
     _answered(door, same, number, answer)
     if isinstance(answer, Answer):
-        return await _sent(request, body, answer.body)
+        return await _sent(request, body, answer.body, answer.content)
     return _failed(answer)
 
 
@@ -99,15 +97,6 @@ def _call(view: View, door: Door, body: dict[str, object], number: int) -> Call:
     )
 
 
-def _sound(body: dict[str, object]) -> dict[str, object]:
-    """Lone surrogates cannot be sent."""
-    text = json.dumps(body, ensure_ascii=False)
-    if not broken(text):
-        return body
-    sound: dict[str, object] = json.loads(repaired(text))
-    return sound
-
-
 def _failed(failure: Failure) -> web.Response:
     if failure.kind == "budget":
         return refused(429, "budget_exhausted", failure.detail)
@@ -120,8 +109,8 @@ def _failed(failure: Failure) -> web.Response:
 
 
 async def _sent(
-    request: web.Request, asked: dict[str, object], body: dict[str, object]
+    request: web.Request, asked: dict[str, object], body: dict[str, object], content: bytes
 ) -> web.StreamResponse:
     if asked.get("stream") is True:
         return await streamed(request, asked, body)
-    return web.Response(body=json.dumps(body).encode(), content_type="application/json")
+    return web.Response(body=content, content_type="application/json")

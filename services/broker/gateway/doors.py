@@ -98,8 +98,9 @@ class Doors:
         path = door.folder / "gateway.sock"
         if len(str(path).encode()) > LONGEST_PATH:
             raise ValueError(f"the socket path is too long: {path}")
-        shutil.rmtree(door.folder, ignore_errors=True)
-        door.folder.mkdir(mode=0o755)
+        if door.folder.exists():
+            shutil.rmtree(door.folder)
+        door.folder.mkdir()
         os.chmod(door.folder, 0o755)
         door.site = web.UnixSite(self._runner, str(path))
         await door.site.start()

@@ -4,6 +4,8 @@ import json
 
 from aiohttp import web
 
+from services.broker.core.clean import broken, repaired
+
 
 def refused(
     status: int, kind: str, message: str, headers: dict[str, str] | None = None
@@ -13,9 +15,15 @@ def refused(
 
 
 async def json_object(request: web.Request) -> dict[str, object]:
-    """Raises `ValueError` for anything but one JSON object in UTF-8."""
+    """Raises `ValueError` for anything but one JSON object in UTF-8.
+
+    Escapes can spell a lone surrogate, which nothing behind this border could carry.
+    """
     try:
-        body = json.loads((await request.read()).decode())
+        text = (await request.read()).decode()
+        body = json.loads(text)
+        if "\\u" in text and broken(sound := json.dumps(body, ensure_ascii=False)):
+            body = json.loads(repaired(sound))
     except RecursionError:
         raise ValueError("nested too deep") from None
     if isinstance(body, dict):

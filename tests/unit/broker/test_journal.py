@@ -1,5 +1,6 @@
 """When a recorded answer may be used again."""
 
+from schemas import canonical
 from schemas.commands.complete import Complete
 from schemas.refs import BlobRef
 from schemas.values.answers import ANSWERS
@@ -9,26 +10,30 @@ from tests.unit.broker.past import BLOB, called, failed, given, requested
 REQUEST: dict[str, object] = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
 
 
+def _keys(run: str, caller: str, occurrence: int, request: dict[str, object]) -> journal.Keys:
+    return journal.keys(run, caller, occurrence, canonical(request))
+
+
 def test_equal_questions_of_one_caller_have_one_key() -> None:
-    assert journal.keys("r1", "a", 0, REQUEST) == journal.keys("r1", "a", 0, {**REQUEST})
+    assert _keys("r1", "a", 0, REQUEST) == _keys("r1", "a", 0, dict(reversed(REQUEST.items())))
 
 
 def test_everything_that_shapes_an_answer_shapes_the_key() -> None:
     """Caller, occurrence, model, messages, parameters."""
-    asked = journal.keys("r1", "a", 0, REQUEST)
+    asked = _keys("r1", "a", 0, REQUEST)
     others = [
-        journal.keys("r1", "b", 0, REQUEST),
-        journal.keys("r1", "a", 1, REQUEST),
-        journal.keys("r1", "a", 0, {**REQUEST, "model": "n"}),
-        journal.keys("r1", "a", 0, {**REQUEST, "messages": []}),
-        journal.keys("r1", "a", 0, {**REQUEST, "seed": 1}),
+        _keys("r1", "b", 0, REQUEST),
+        _keys("r1", "a", 1, REQUEST),
+        _keys("r1", "a", 0, {**REQUEST, "model": "n"}),
+        _keys("r1", "a", 0, {**REQUEST, "messages": []}),
+        _keys("r1", "a", 0, {**REQUEST, "seed": 1}),
     ]
     assert len({asked, *others}) == 6
     assert len({key.tape for key in (asked, *others)}) == 6
 
 
 def test_a_tape_key_knows_no_run() -> None:
-    one, two = (journal.keys(run, "a", 0, REQUEST) for run in ("r1", "r2"))
+    one, two = (_keys(run, "a", 0, REQUEST) for run in ("r1", "r2"))
     assert one.call != two.call
     assert one.tape == two.tape
 

@@ -75,3 +75,14 @@ def test_clean_text_can_be_encoded_and_is_bounded(text: str, limit: int) -> None
     assert len(kept) <= limit
     assert not broken(kept)
     assert "\x00" not in kept
+
+
+def test_private_keys_go_in_one_pass() -> None:
+    """Text that begins many keys and ends none must not take for ever."""
+    key = "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----"
+    other = "-----BEGIN CERTIFICATE-----"
+    assert REDACTOR.text(f"a {key} b {other} {key}c") == (
+        f"a [secret private key] b {other} [secret private key]c"
+    )
+    assert len(REDACTOR.text("-----BEGIN PRIVATE KEY-----" * 100_000)) < 100
+    assert len(REDACTOR.text("-----BEGIN " * 300_000 + "PRIVATE KEY-----")) > 3_000_000
