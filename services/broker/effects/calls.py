@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import logging
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -18,6 +20,8 @@ from services.broker.effects.route import Route
 from services.broker.effects.secrets import RunSecrets
 from services.kit import edges
 from services.kit.engine import Context
+
+logger = logging.getLogger(__name__)
 
 CALL_SECONDS = 120.0
 GLOBAL_LIMIT = 16
@@ -95,10 +99,15 @@ class Calls:
         if task is None:
             task = asyncio.create_task(self._ask(call, found, body))
             self._working[found.call] = task
-            task.add_done_callback(lambda _: self._working.pop(found.call, None))
+            task.add_done_callback(lambda done: self._finished(found.call, done))
         # A caller that goes away or runs out of time must not stop a call that is paid for.
         done, _ = await asyncio.wait([task], timeout=max(call.seconds, 0.0))
         return task.result() if done else Failure("timeout", "no answer in time", True)
+
+    def _finished(self, key: str, task: asyncio.Task[Answer | Failure]) -> None:
+        self._working.pop(key, None)
+        if not task.cancelled() and task.exception() is not None:
+            logger.warning("call %s: %s", key[:16], task.exception())
 
     async def close(self) -> None:
         tasks = list(self._working.values())
@@ -240,7 +249,7 @@ class Calls:
             fault=tried.fault,
         )
         draft = Draft(work.id, event, call.epoch, (content,))
-        await self._append(work, lambda now: [draft] if work.keys.call not in now.journal else [])
+        await self._append(work, lambda view: [] if work.keys.call in view.journal else [draft])
         found = view.journal[work.keys.call]
         if found.response == event.response:
             return Answer(work.id, body, content)
@@ -275,7 +284,7 @@ class Calls:
 
         await self._append(work, lambda view: [Draft(work.id, event(view), call.epoch)])
 
-    async def _append(self, work: _Work, decide) -> None:  # type: ignore[no-untyped-def]
+    async def _append(self, work: _Work, decide: Callable[[View], list[Draft]]) -> None:
         by = "broker/call"
         await self._context.transact(
             work.call.run, by, lambda view, now: decide(view), about=work.id

@@ -105,3 +105,12 @@ def organism(token: Token, given: str | None = None) -> aiohttp.ClientSession:
         connector=aiohttp.UnixConnector(path=f"{token.socket_dir}/gateway.sock"),
         headers={"Authorization": f"Bearer {token.token if given is None else given}"},
     )
+
+
+def completion(text: str, finish: str = "stop") -> dict[str, object]:
+    """A chat completion as a server sends it."""
+    message = {"role": "assistant", "content": text}
+    return {
+        "choices": [{"index": 0, "message": message, "finish_reason": finish}],
+        "usage": {"prompt_tokens": 10, "completion_tokens": 5},
+    }

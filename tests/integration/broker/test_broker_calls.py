@@ -8,24 +8,18 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import aiohttp
 import pytest
 
 from schemas import Draft, canonical
+from schemas.commands.complete import Complete
 from schemas.events.run import RequiredCheck, RunPreflightRequested
 from schemas.refs import BlobRef
 from schemas.values.runtime import Budget
-from tests.integration.broker.stage import HI, VARIANTS, Stage, organism
+from tests.integration.broker.stage import HI, VARIANTS, Stage, completion, organism
 from tests.support.stub_model import Reply, StubModel, in_turn
 
 ROOT = Path(__file__).parents[3]
-
-
-def completion(text: str, finish: str = "stop") -> dict[str, object]:
-    message = {"role": "assistant", "content": text}
-    return {
-        "choices": [{"index": 0, "message": message, "finish_reason": finish}],
-        "usage": {"prompt_tokens": 10, "completion_tokens": 5},
-    }
 
 
 def test_an_equal_question_is_asked_and_recorded_once(stage: Stage) -> None:
@@ -227,8 +221,6 @@ def test_each_injected_fault_is_in_exactly_one_event(stage: Stage, tmp_path: Pat
 
 
 async def _spoiled(stage: Stage, url: str) -> None:
-    import aiohttp
-
     await stage.open(url, model="offline")
     await asyncio.gather(*[_variants(stage, n) for n in range(12)])
     token = await stage.token()
@@ -255,8 +247,6 @@ async def _variants(stage: Stage, number: int) -> None:
         "population": 4,
     }
     payload = await stage.kernel.context("architect").blobs.put(canonical(question))
-    from schemas.commands.complete import Complete
-
     ask = Complete(
         run=stage.run,
         caller="evolver",

@@ -1,13 +1,18 @@
 """What an organism reaches over its socket."""
 
+import asyncio
 import json
 import os
+from collections import Counter
+
+import aiohttp
+import pytest
 
 from schemas import Draft
 from schemas.events.agent import AgentBorn
-from schemas.events.attempt import AttemptFinished
+from schemas.events.attempt import AttemptCrashed, AttemptFinished
 from schemas.values.runtime import Budget
-from tests.integration.broker.stage import GENOME, HI, Stage, organism
+from tests.integration.broker.stage import GENOME, HI, Stage, completion, organism
 from tests.support.stub_model import Reply, StubModel, in_turn
 
 CHAT = "/v1/chat/completions"
@@ -33,17 +38,57 @@ def test_an_organism_gets_the_runs_model_and_a_seed(stage: Stage) -> None:
         stage.kernel.run(story(stub))
 
 
-def test_a_lost_lease_replays_and_an_own_crash_does_not_start_over(stage: Stage) -> None:
-    """The next start of an attempt that did not crash by itself gets the recorded answers."""
+def test_a_lost_lease_replays_and_an_own_crash_samples_anew(stage: Stage) -> None:
+    """Only an organism that crashed by itself gets other answers than the first time."""
 
     async def story(stub: StubModel) -> None:
         await stage.open(stub.base_url)
-        for restart in range(2):
+        asked = []
+        for restart, reason in enumerate(("lease_lost", "exit", "exit")):
             async with organism(await stage.token(restart=restart)) as http:
                 await http.post(CHAT, json=HI)
-        assert len(stub.chats) == 1
+            crashed = AttemptCrashed(restart=restart, reason=reason)
+            await stage.kernel.say("sandbox", stage.run, Draft("e001x1-a0001", crashed))
+            asked.append(len(stub.chats))
+        assert asked == [1, 1, 2]
+        assert stub.chats[0]["seed"] != stub.chats[1]["seed"]
 
     with StubModel(lambda _: "hello") as stub:
+        stage.kernel.run(story(stub))
+
+
+def test_a_question_whose_asker_went_away_is_asked_once(stage: Stage) -> None:
+    """The call that is paid for goes on; the repeated question waits for its answer."""
+
+    async def story(stub: StubModel) -> None:
+        await stage.open(stub.base_url)
+        token = await stage.token()
+        with pytest.raises(TimeoutError):
+            async with organism(token) as http:
+                await http.post(CHAT, json=HI, timeout=aiohttp.ClientTimeout(total=0.2))
+        async with organism(token) as http:
+            assert (await http.post(CHAT, json=HI)).status == 200
+            assert (await http.post(CHAT, json=HI)).status == 200
+        assert len(stub.chats) == 2
+
+    slow = Reply(200, completion("hello"), delay_seconds=0.6)
+    with StubModel(lambda _: slow) as stub:
+        stage.kernel.run(story(stub))
+
+
+def test_a_flood_is_told_to_come_again(stage: Stage) -> None:
+    """Two calls at once, a few more waiting."""
+
+    async def story(stub: StubModel) -> None:
+        await stage.open(stub.base_url)
+        async with organism(await stage.token()) as http:
+            bodies = [{"messages": [{"role": "user", "content": str(n)}]} for n in range(20)]
+            replies = await asyncio.gather(*[http.post(CHAT, json=body) for body in bodies])
+        statuses = Counter(reply.status for reply in replies)
+        assert statuses == {200: 8, 429: 12}
+
+    slow = Reply(200, completion("hello"), delay_seconds=0.1)
+    with StubModel(lambda _: slow) as stub:
         stage.kernel.run(story(stub))
 
 
