@@ -43,9 +43,11 @@ def _part(whole: int, free: int) -> int:
 
 
 def _unreserved(view: View) -> Block:
-    """Caps less what is spent and what open blocks still hold."""
-    held = [view.left_of(grant) for grant in view.open_blocks]
+    """Caps less what is spent and what open blocks still hold; nobody asks without a cap."""
     caps = view.caps
+    if caps.tokens is None and caps.calls is None:
+        return Block(0, 0)
+    held = [view.left_of(grant) for grant in view.open_blocks]
     return Block(
         tokens=(caps.tokens or 0) - view.spent.tokens - sum(left.tokens for left in held),
         calls=(caps.calls or 0) - view.spent.calls - sum(left.calls for left in held),
