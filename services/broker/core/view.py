@@ -63,12 +63,13 @@ class Grant:
 
 @dataclass
 class Spent:
-    """`priced`: some call had a price, so `usd` means something."""
+    """`usd` sums the calls that had a price; `unpriced`: some answer had none."""
 
     tokens: int = 0
     calls: int = 0
     usd: Decimal = Decimal(0)
     priced: bool = False
+    unpriced: bool = False
 
     def add(self, tokens: int, usd: Decimal | None) -> None:
         self.calls += 1
@@ -76,6 +77,8 @@ class Spent:
         if usd is not None:
             self.usd += usd
             self.priced = True
+        elif tokens:
+            self.unpriced = True
 
 
 class Memory(NamedTuple):

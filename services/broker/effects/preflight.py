@@ -12,6 +12,7 @@ from services.kit.engine import Context
 
 CHECK = "models"
 SECONDS = 180.0
+NO_PRICE = "a cap in USD needs a price for every model: cap tokens or calls instead"
 ROLES = ("specialist", "organism")
 
 
@@ -42,6 +43,8 @@ async def _found(context: Context, view: View) -> Event:
             return PreflightCheckFailed(check=CHECK, reason=reason, retryable=answer.retryable)
         assert isinstance(answer, Answer)
         resolved[role] = _model(view, role)
+    if view.caps.usd is not None and view.spent.unpriced and context.platform.tape is None:
+        return PreflightCheckFailed(check=CHECK, reason=NO_PRICE)
     return PreflightCheckPassed(check=CHECK, resolved=resolved)
 
 

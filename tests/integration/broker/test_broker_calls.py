@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from decimal import Decimal
 from pathlib import Path
 
 import aiohttp
@@ -193,6 +194,19 @@ def test_preflight_fails_when_no_model_answers(stage: Stage) -> None:
         assert "specialist model does not answer" in failed[0].data.reason
 
     stage.kernel.run(story())
+
+
+def test_a_money_cap_needs_prices(stage: Stage) -> None:
+    """Without a price the cap would never be reached."""
+
+    async def story(stub: StubModel) -> None:
+        await stage.open(stub.base_url, Budget(usd=Decimal(1)))
+        await _preflight(stage)
+        failed = await stage.events("preflight.check_failed")
+        assert "needs a price" in failed[0].data.reason
+
+    with StubModel(lambda _: "ready") as stub:
+        stage.kernel.run(story(stub))
 
 
 async def _preflight(stage: Stage) -> None:
