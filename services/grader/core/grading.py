@@ -39,10 +39,10 @@ def advance(view: View, about: str, now: datetime) -> list[Draft]:
         return []
     if not opened.judged or judging.failed or judging.facts is not None:
         return _score(view, about, judging)
-    if judging.refused is not None:
-        return _again(view, about, judging, judging.refused)
-    if judging.retry:
-        return _retry(view, about, judging)
+    if judging.refused:
+        return _again(view, about, judging)
+    if judging.retry and (missing := _retry(view, about, judging)):
+        return missing
     if not judging.queued:
         return _queue(view, about)
     if len(judging.reviewed) < len(judging.queued) or judging.facts_requested is not None:
@@ -79,7 +79,7 @@ def evidence_fragments(view: View, attempt: str) -> list[Fragment]:
         if text is not None:
             found += fragments(reference_of(file.path), text)
     for program, response in sorted(view.judging[attempt].measured.items()):
-        found += fragments(f"external:{program}", view.read(response).decode())
+        found += fragments(f"external:{program}", view.read(response).decode(errors="replace"))
     return found
 
 
@@ -98,18 +98,22 @@ def _text(view: View, sha256: str, size: int) -> str | None:
         return None
 
 
-def _again(view: View, about: str, judging: Judging, refused: GradingRefused) -> list[Draft]:
+def _again(view: View, about: str, judging: Judging) -> list[Draft]:
     """Ask once more, showing every violation; after three tries grading is interrupted."""
-    if refused.tries >= TRIES:
-        reason = f"the Grader broke the {refused.stage} contract {refused.tries} times"
-        return [_draft(view, about, GradingInterrupted(stage=refused.stage, reason=reason))]
-    if refused.stage == "chunk":
-        queued = judging.queued[refused.chunk]
-        again = {"tries": refused.tries, "violations": refused.violations}
-        return [_draft(view, about, queued.model_copy(update=again))]
-    assert judging.facts_requested is not None
+    refusals = [judging.refused[n] for n in sorted(judging.refused)]
+    last = next((r for r in refusals if r.tries >= TRIES), None)
+    if last is not None:
+        reason = f"the Grader broke the {last.stage} contract {last.tries} times"
+        return [_draft(view, about, GradingInterrupted(stage=last.stage, reason=reason))]
+    return [_draft(view, about, _asked_again(judging, refused)) for refused in refusals]
+
+
+def _asked_again(judging: Judging, refused: GradingRefused) -> Event:
     again = {"tries": refused.tries, "violations": refused.violations}
-    return [_draft(view, about, judging.facts_requested.model_copy(update=again))]
+    if refused.stage == "chunk":
+        return judging.queued[refused.chunk].model_copy(update=again)
+    assert judging.facts_requested is not None
+    return judging.facts_requested.model_copy(update=again)
 
 
 def _retry(view: View, about: str, judging: Judging) -> list[Draft]:

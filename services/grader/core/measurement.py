@@ -48,6 +48,6 @@ def _failure(view: View, finished: AttemptFinished) -> str | None:
         return "the program printed nothing"
     try:
         answer = json.loads(view.read(finished.result))
-    except ValueError:
+    except (ValueError, RecursionError):
         return "the output is not JSON"
     return None if isinstance(answer, dict) else "the output is not a JSON object"

@@ -91,11 +91,15 @@ def pointed(document: Json, pointer: str) -> Json:
         key = part.replace("~1", "/").replace("~0", "~")
         if isinstance(document, dict):
             document = document.get(key)
-        elif isinstance(document, list) and key.isdigit() and int(key) < len(document):
+        elif isinstance(document, list) and _is_index(key) and int(key) < len(document):
             document = document[int(key)]
         else:
             return None
     return document
+
+
+def _is_index(key: str) -> bool:
+    return key.isascii() and key.isdecimal() and len(key) < 10
 
 
 def number(value: object) -> Decimal | None:

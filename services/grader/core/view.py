@@ -45,9 +45,12 @@ HANDLES = (
 )  # fmt: skip
 
 
+FACTS = -1
+
+
 @dataclass
 class Judging:
-    """How far the judgement of one attempt has come."""
+    """How far the judgement of one attempt has come. `refused`: by chunk; `FACTS` for facts."""
 
     opened: GradingOpened
     requested: set[str] = field(default_factory=set)
@@ -55,12 +58,18 @@ class Judging:
     failed: dict[str, str] = field(default_factory=dict)
     queued: dict[int, GradingChunkQueued] = field(default_factory=dict)
     reviewed: dict[int, GradingChunkReviewed] = field(default_factory=dict)
-    refused: GradingRefused | None = None
+    refused: dict[int, GradingRefused] = field(default_factory=dict)
     facts_requested: GradingFactsRequested | None = None
     facts: GradingFactsExtracted | None = None
     interrupted: bool = False
     retry: bool = False
     scored: bool = False
+
+    def resume(self) -> None:
+        """What was interrupted is asked again; a refusal that ended it is no reason any more."""
+        if self.interrupted:
+            self.retry, self.interrupted = True, False
+            self.refused.clear()
 
 
 class View:
@@ -124,8 +133,7 @@ class View:
                 self.benchmark = Benchmark.model_validate_json(self.read(data.benchmark))
             case RunResumed():
                 for judging in self.judging.values():
-                    judging.retry = judging.retry or judging.interrupted
-                    judging.interrupted = False
+                    judging.resume()
             case RunCancelled() | RunCompleted() | RunFailed():
                 self.terminal = True
 
@@ -147,14 +155,16 @@ class View:
             return
         match data:
             case GradingChunkQueued():
-                judging.queued[data.chunk], judging.refused = data, None
+                judging.queued[data.chunk] = data
+                judging.refused.pop(data.chunk, None)
                 judging.retry = False
             case GradingChunkReviewed():
                 judging.reviewed[data.chunk] = data
             case GradingRefused():
-                judging.refused = data
+                judging.refused[FACTS if data.stage == "facts" else data.chunk] = data
             case GradingFactsRequested():
-                judging.facts_requested, judging.refused = data, None
+                judging.facts_requested = data
+                judging.refused.pop(FACTS, None)
                 judging.retry = False
             case GradingFactsExtracted():
                 judging.facts = data
