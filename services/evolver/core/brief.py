@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from datetime import datetime
 
-from schemas import Draft, canonical, digest
+from schemas import Draft, Event, canonical, digest
 from schemas.base import Value
 from schemas.canonical import rows
 from schemas.events.benchmark import Violation
@@ -36,8 +36,8 @@ def advance(view: View, about: str, now: datetime) -> list[Draft]:
         return []
     if selection.issued is not None or selection.closed or not needs_briefs(view, selection):
         return []
-    if selection.refused is not None:
-        return _again(about, selection, selection.refused)
+    if selection.refused:
+        return _again(about, selection)
     if not selection.dossiers:
         return _queue(view, about, selection)
     if selection.retry:
@@ -88,17 +88,22 @@ def _dossier(view: View, agent: str) -> Fragment:
     return Fragment(id=f"{agent}#0", agent=agent, text=text)
 
 
-def _again(about: str, selection: Selection, refused: BriefRefused) -> list[Draft]:
-    if refused.tries >= TRIES:
-        reason = f"the Tweaker broke the {refused.stage} contract {refused.tries} times"
-        gone = SelectionAbandoned(epoch=selection.epoch, stage=refused.stage, reason=reason)
+def _again(about: str, selection: Selection) -> list[Draft]:
+    refusals = [selection.refused[key] for key in sorted(selection.refused)]
+    last = next((r for r in refusals if r.tries >= TRIES), None)
+    if last is not None:
+        reason = f"the Tweaker broke the {last.stage} contract {last.tries} times"
+        gone = SelectionAbandoned(epoch=selection.epoch, stage=last.stage, reason=reason)
         return [Draft(about, gone, selection.epoch)]
+    return [Draft(about, _asked_again(selection, r), selection.epoch) for r in refusals]
+
+
+def _asked_again(selection: Selection, refused: BriefRefused) -> Event:
     if refused.stage == "dossier":
-        part = selection.dossiers[refused.part].model_copy(update={"tries": refused.tries})
-        return [Draft(about, part, selection.epoch)]
+        return selection.dossiers[refused.part].model_copy(update={"tries": refused.tries})
     assert selection.brief is not None
     again = {"tries": refused.tries, "violations": refused.violations}
-    return [Draft(about, selection.brief.model_copy(update=again), selection.epoch)]
+    return selection.brief.model_copy(update=again)
 
 
 def _retry(about: str, selection: Selection) -> list[Draft]:

@@ -11,7 +11,7 @@ from schemas.events.selection import SelectionClosed, SelectionCohortsAssigned
 from schemas.values.population import ChangeRow, RankedRow
 from services.evolver.core import cohorts
 from services.evolver.core.cohorts import Cohorts
-from services.evolver.core.view import Selection, View
+from services.evolver.core.view import Birth, Selection, View
 
 
 def assign(view: View, about: str, now: datetime) -> list[Draft]:
@@ -76,7 +76,7 @@ def _batch(view: View, selection: Selection, found: Cohorts) -> list[Draft]:
     return [*archived, *mutated, *newborn, _closed(view, selection, changes)]
 
 
-def _births(selection: Selection):  # type: ignore[no-untyped-def]
+def _births(selection: Selection) -> list[Birth]:
     return [selection.births[key] for key in sorted(selection.births)]
 
 

@@ -101,13 +101,18 @@ class Selection:
     dossiers: dict[int, BriefDossierQueued] = field(default_factory=dict)
     notes: dict[int, BriefDossierReviewed] = field(default_factory=dict)
     brief: BriefRequested | None = None
-    refused: BriefRefused | None = None
+    refused: dict[str, BriefRefused] = field(default_factory=dict)
     issued: BriefIssued | None = None
     reflections: dict[str, Reflection] = field(default_factory=dict)
     births: dict[str, Birth] = field(default_factory=dict)
     abandoned: bool = False
     closed: bool = False
     retry: set[str] = field(default_factory=set)
+
+    def answered(self, question: str) -> None:
+        """It was asked again: neither its refusal nor a resume asks once more."""
+        self.refused.pop(question, None)
+        self.retry.discard(question)
 
     def unanswered(self) -> set[str]:
         """Questions to a model that nobody answered: parts, `brief`, births."""
@@ -183,6 +188,7 @@ class View:
         """What stopped the selection may be tried again."""
         if self.selection is not None and self.selection.abandoned:
             self.selection.abandoned = False
+            self.selection.refused.clear()
             self.selection.retry = self.selection.unanswered()
 
     def _genomes(self, data: object) -> None:
@@ -225,15 +231,16 @@ class View:
             case SelectionClosed():
                 selection.closed = True
             case BriefDossierQueued():
-                selection.dossiers[data.part], selection.refused = data, None
-                selection.retry.discard(f"part-{data.part}")
+                selection.dossiers[data.part] = data
+                selection.answered(f"part-{data.part}")
             case BriefDossierReviewed():
                 selection.notes[data.part] = data
             case BriefRequested():
-                selection.brief, selection.refused = data, None
-                selection.retry.discard("brief")
+                selection.brief = data
+                selection.answered("brief")
             case BriefRefused():
-                selection.refused = data
+                key = f"part-{data.part}" if data.stage == "dossier" else "brief"
+                selection.refused[key] = data
             case BriefIssued():
                 selection.issued = data
 

@@ -53,7 +53,11 @@ async def review_dossier(context: Context, recorded: Recorded) -> None:
         if broken:
             tries = queued.tries + 1
             refused = BriefRefused(
-                stage="dossier", part=queued.part, tries=tries, violations=tuple(broken), call=call
+                stage="dossier",
+                part=queued.part,
+                tries=tries,
+                violations=tuple(broken[:50]),
+                call=call,
             )
             return refused, None
         reviewed = BriefDossierReviewed(
