@@ -276,4 +276,3 @@ def _run(event: Event, blobs: tuple[bytes, ...] = ()) -> Draft:
 
 def _epoch(epoch: EpochView, event: Event, blobs: tuple[bytes, ...] = ()) -> Draft:
     return Draft(ids.epoch_id(epoch.number), event, epoch.number, blobs)
-

@@ -115,7 +115,7 @@ class View:
         elif isinstance(data, (AgentBorn, AgentArchived, AgentGenomeActivated)):
             self._agent(data)
         elif data.entity() == "epoch":
-            self._epoch(data)
+            self._epoch(recorded)
         elif data.entity() in ("run", "preflight"):
             self._run(recorded)
         else:
@@ -153,9 +153,11 @@ class View:
                 old = self.population[data.agent]
                 self.population[data.agent] = old.model_copy(update={"genome": data.genome})
 
-    def _epoch(self, data: object) -> None:
+    def _epoch(self, recorded: Recorded) -> None:
+        data = recorded.data
         match data:
             case EpochOpened():
+                self.last_attempt_event = recorded.envelope.occurred_at
                 members = [Member.model_validate(row) for row in _rows(self.read(data.agents))]
                 attempts = {
                     attempt_id(data.epoch, data.attempt_try, m.agent): m.agent for m in members
@@ -201,6 +203,8 @@ class View:
                 self.paused, self.wish, self.trouble = data, None, None
             case RunResumed():
                 self.paused, self.wish, self.trouble = None, None, None
+                # Silence during a pause is no sign of trouble: it is counted anew.
+                self.last_attempt_event = recorded.envelope.occurred_at
             case RunCancelRequested():
                 self.cancel = data
             case RunCompleted() | RunCancelled() | RunFailed():
