@@ -25,6 +25,7 @@ from schemas.values.benchmark import (
 
 WEIGHT_TOTAL = Decimal(100)
 WEIGHT_TOLERANCE = Decimal("0.001")
+LARGEST = Decimal(10) ** 15  # beyond it a score would no longer be exact to six places
 PLAIN_OUTPUTS = ("candidate", "activity", "artifacts")
 
 
@@ -78,6 +79,10 @@ def _criteria(benchmark: Benchmark) -> list[Violation]:
         found += _weight(f"{path}.weight", criterion.weight)
         found += _measurement(f"{path}.measurement", criterion)
         found += _source(f"{path}.source", criterion.source, benchmark)
+        if isinstance(criterion.source, Kernel) and not isinstance(
+            criterion.measurement, NumericLinear
+        ):
+            found.append(_broken(f"{path}.measurement", "a kernel fact is a number"))
     return found + _total(benchmark)
 
 
@@ -154,12 +159,19 @@ def _conditions(benchmark: Benchmark) -> list[Violation]:
     for index, rule in enumerate(benchmark.failures):
         if not rule.condition.strip():
             found.append(_broken(f"failures.{index}.condition", "must not be blank"))
-        found += _source(f"failures.{index}.source", rule.source, benchmark)
+        found += _truth(f"failures.{index}.source", rule.source, benchmark)
     for index, check in enumerate(benchmark.anti_fraud):
         if not check.check.strip():
             found.append(_broken(f"anti_fraud.{index}.check", "must not be blank"))
-        found += _source(f"anti_fraud.{index}.source", check.source, benchmark)
+        found += _truth(f"anti_fraud.{index}.source", check.source, benchmark)
     return found
+
+
+def _truth(path: str, source: Source, benchmark: Benchmark) -> list[Violation]:
+    """A condition is true or false; the kernel's facts are numbers, so each would fail for ever."""
+    if isinstance(source, Kernel):
+        return [_broken(path, f"{source.fact} is a number, not true or false")]
+    return _source(path, source, benchmark)
 
 
 def _outputs(benchmark: Benchmark) -> list[Violation]:
@@ -260,9 +272,10 @@ def exact(number: Number) -> Decimal:
 
 
 def _finite(number: Number) -> bool:
-    return exact(number).is_finite()
+    """A number that the formulas can take."""
+    found = exact(number)
+    return found.is_finite() and abs(found) <= LARGEST
 
 
 def _broken(path: str, message: str) -> Violation:
     return Violation(path=path, message=message)
-

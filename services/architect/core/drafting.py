@@ -24,6 +24,7 @@ from services.architect.core.contract import Inventory, violations
 from services.architect.core.view import View
 
 REPAIRS = 3
+VIOLATION_BYTES = 32 * 1024
 INVENTORY = Inventory()
 Answer = list[Draft] | Refused
 
@@ -114,8 +115,16 @@ def parse(answer: bytes) -> tuple[Benchmark | None, list[Violation]]:
 
 
 def _bounded(found: Sequence[Violation]) -> tuple[Violation, ...]:
-    """An event has a size limit; the first 100 violations are enough to repair by."""
-    return tuple(found[:100])
+    """An event has a size limit; the first violations are enough to repair by."""
+    kept: list[Violation] = []
+    size = 0
+    for broken in found[:100]:
+        short = Violation(path=broken.path[:200], message=broken.message[:500])
+        size += len(canonical(short))
+        if size > VIOLATION_BYTES:
+            break
+        kept.append(short)
+    return tuple(kept)
 
 
 def failed(reason: str, tries: int) -> list[Draft]:
@@ -150,7 +159,7 @@ def _previous(view: View, ref: BlobRef | None) -> object:
         return None
     try:
         return json.loads(view.read(ref))
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 
