@@ -83,9 +83,7 @@ def end(view: View, about: str, now: datetime, ended: Ended) -> list[Draft]:
     return _crash(view, about, attempt, now, ended)
 
 
-def _crash(
-    view: View, about: str, attempt: Attempt, now: datetime, ended: Ended
-) -> list[Draft]:
+def _crash(view: View, about: str, attempt: Attempt, now: datetime, ended: Ended) -> list[Draft]:
     crashed = AttemptCrashed(
         restart=attempt.restart,
         reason=ended.reason,  # type: ignore[arg-type]
@@ -107,9 +105,7 @@ def seconds_left(attempt: Attempt, now: datetime) -> float:
     return (attempt.started.deadline_at - now).total_seconds()
 
 
-def _finish(
-    view: View, about: str, attempt: Attempt, ended: Ended, outcome: str
-) -> Draft:
+def _finish(view: View, about: str, attempt: Attempt, ended: Ended, outcome: str) -> Draft:
     finished = AttemptFinished(
         outcome=outcome,  # type: ignore[arg-type]
         because="" if outcome == "completed" else f"{ended.reason} {ended.detail}".strip()[:2000],

@@ -8,8 +8,13 @@ from schemas.values.tree import Tree, TreeFile
 
 TRANSIENT = frozenset(
     {
-        "result.json", "mutation.json", "candidate.json", "activity.jsonl",
-        "step-trace.jsonl", "finalize", "crash.json",
+        "result.json",
+        "mutation.json",
+        "candidate.json",
+        "activity.jsonl",
+        "step-trace.jsonl",
+        "finalize",
+        "crash.json",
     }  # fmt: skip
 )
 TRANSIENT_FOLDERS = ("workers/", "checkpoints/")
