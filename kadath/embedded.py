@@ -43,6 +43,7 @@ async def embedded(
     """The whole kernel, up. Raises `HomeBusy`, `HomeUnusable` or `ChildFailed`."""
     home.prepare(where)
     held = home.lock(where)
+    where.kernel_file.unlink(missing_ok=True)  # a killed kernel's: its address answers no more
     supervisor = Supervisor()
     try:
         _remove_stale(where.sockets)

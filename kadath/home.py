@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import pwd
+import shutil
 import subprocess
 import tempfile
 from dataclasses import dataclass
@@ -58,6 +59,7 @@ def prepare(home: Home) -> None:
     """Make the folders. Raises `HomeUnusable` with the folder and the reason."""
     try:
         home.folder.mkdir(parents=True, exist_ok=True)
+        _set_aside_foreign_state(home)
         home.state.mkdir(parents=True, exist_ok=True)
         if os.geteuid() == 0:  # sandboxes of another user pass through, and may list nothing
             os.chmod(ROOT_STATE, 0o711)
@@ -70,6 +72,18 @@ def prepare(home: Home) -> None:
             f"{error.filename or home.folder} cannot be used: {error.strerror}. "
             "Choose another folder with --home or KADATH_HOME."
         ) from error
+
+
+def _set_aside_foreign_state(home: Home) -> None:
+    """As root the data lies elsewhere: data of a home that was deleted must not come back."""
+    mark = home.folder / "home-id"
+    if mark.exists():
+        return
+    if home.state.exists() and home.folder not in home.state.parents and not is_held(home):
+        old = home.state.with_name(f"{home.state.name}.old")
+        shutil.rmtree(old, ignore_errors=True)
+        os.rename(home.state, old)
+    mark.write_text(home.state.name)
 
 
 def _probe(folder: Path) -> None:

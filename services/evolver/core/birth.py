@@ -41,7 +41,7 @@ def slots(view: View, selection: Selection) -> list[Slot]:
 
 def request(view: View, about: str, now: datetime) -> list[Draft]:
     """`birth.requested` for one newborn of this epoch."""
-    selection = view.selection
+    selection = view.selecting(about)
     if selection is None or selection.cohorts is None or selection.closed or view.terminal:
         return []
     if about in selection.births:
@@ -61,7 +61,7 @@ def request(view: View, about: str, now: datetime) -> list[Draft]:
 
 def advance(view: View, about: str, now: datetime) -> list[Draft]:
     """What lineage said about the newest proposal of one birth."""
-    selection = view.selection
+    selection = view.selecting(about)
     birth = selection.births.get(about) if selection else None
     if selection is None or birth is None or birth.settled is not None or view.terminal:
         return []

@@ -31,7 +31,7 @@ class Fragment(Value):
 
 def advance(view: View, about: str, now: datetime) -> list[Draft]:
     """Dossiers, then the briefs; refused answers are shown their violations."""
-    selection = view.selection
+    selection = view.selecting(about)
     if selection is None or selection.cohorts is None or view.terminal or selection.abandoned:
         return []
     if selection.issued is not None or selection.closed or not needs_briefs(view, selection):

@@ -30,7 +30,7 @@ KNOWN: dict[str, Because] = {
 
 def request(view: View, about: str, now: datetime) -> list[Draft]:
     """`reflection.requested` for one agent of the middle cohort."""
-    selection, agent = view.selection, about.partition("-")[2]
+    selection, agent = view.selecting(about), about.partition("-")[2]
     if selection is None or selection.cohorts is None or selection.closed or view.terminal:
         return []
     if agent not in selection.cohorts.middle or about in selection.reflections:
@@ -91,7 +91,7 @@ def measured(view: View, agent: str) -> object:
 
 def settle(view: View, about: str, now: datetime) -> list[Draft]:
     """Proposed, or settled: by what the attempt left, or by what lineage made of it."""
-    selection = view.selection
+    selection = view.selecting(about)
     found = selection.reflections.get(about) if selection else None
     if selection is None or found is None or found.settled is not None or view.terminal:
         return []

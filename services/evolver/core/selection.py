@@ -16,7 +16,7 @@ from services.evolver.core.view import Birth, Selection, View
 
 def assign(view: View, about: str, now: datetime) -> list[Draft]:
     """The cohorts of the graded epoch, or at once a turnover without changes."""
-    selection = view.selection
+    selection = view.selecting(about)
     if selection is None or selection.cohorts is not None or selection.closed or view.terminal:
         return []
     assert view.request is not None and view.board is not None
@@ -52,7 +52,7 @@ def board_of(view: View) -> list[RankedRow]:
 
 def turn_over(view: View, about: str, now: datetime) -> list[Draft]:
     """One atomic batch once every reflection and every birth is settled."""
-    selection = view.selection
+    selection = view.selecting(about)
     if selection is None or selection.closed or selection.cohorts is None or view.terminal:
         return []
     found = selection.cohorts

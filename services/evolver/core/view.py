@@ -50,6 +50,7 @@ from schemas.events.selection import (
     SelectionClosed,
     SelectionCohortsAssigned,
 )
+from schemas.ids import epoch_id
 from schemas.values.benchmark import Benchmark
 from services.evolver.core.cohorts import Cohorts
 
@@ -149,6 +150,14 @@ class View:
         self.selection: Selection | None = None
         self.seq = 0
         self.terminal = False
+
+    def selecting(self, about: str) -> Selection | None:
+        """The turnover that `about` belongs to. After a restart old doorbells ring as well:
+        those of an earlier epoch concern nobody any more."""
+        selection = self.selection
+        if selection is None or about.partition("-")[0] != epoch_id(selection.epoch):
+            return None
+        return selection
 
     def apply(self, recorded: Recorded) -> None:
         """Fold one event."""

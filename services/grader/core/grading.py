@@ -16,6 +16,7 @@ from schemas.events.grading import (
 )
 from schemas.events.leaderboard import LeaderboardPublished
 from schemas.events.score import ScoreComputed
+from schemas.ids import epoch_id
 from schemas.values import answers
 from schemas.values.tree import Tree
 from services.grader.core import scoring
@@ -199,7 +200,7 @@ def publish(view: View, about: str, now: datetime) -> list[Draft]:
     """The leaderboard, once every attempt of the epoch has a score."""
     if view.closed is None or view.published or view.terminal or view.epoch is None:
         return []
-    if len(view.scores) < len(view.rows):
+    if about != epoch_id(view.epoch.epoch) or len(view.scores) < len(view.rows):
         return []
     ranked = rank(view.scores.values())
     board = rows(ranked)

@@ -6,7 +6,7 @@ from datetime import datetime
 from schemas import Draft
 from schemas.events.attempt import AttemptQueued
 from schemas.events.reflection import ReflectionRequested
-from schemas.ids import attempt_id, seed_of
+from schemas.ids import attempt_id, epoch_id, seed_of
 from schemas.values.benchmark import Program
 from schemas.values.population import Member
 from schemas.values.runtime import Limits
@@ -19,6 +19,8 @@ def queue_epoch(view: View, about: str, now: datetime) -> list[Draft]:
     """One atomic batch: an attempt for every agent that the epoch opened with."""
     epoch, request = view.epoch, view.request
     if epoch is None or request is None or view.stopping or view.terminal:
+        return []
+    if about != epoch_id(epoch.epoch):  # a doorbell of an earlier epoch, rung after a restart
         return []
     members = [Member.model_validate(row) for row in json.loads(view.read(epoch.agents))]
     drafts = []
