@@ -93,7 +93,7 @@ def permissions(user: str, consumers: Iterable[str] = ()) -> dict[str, object]:
     `consumers` are the user's own; a NATS wildcard cannot match a prefix of their names.
     """
     if user == "operator":
-        return _permissions(["kadath.cmd.>", "$JS.API.>"], ["kadath.evt.>", "kadath.live.>"], user)
+        return _permissions(_operating(), ["kadath.evt.>", "kadath.live.>"], user)
     if user == "follower":
         return _permissions([*_reading(), *_following()], [], user)
     if user == "reaper":
@@ -134,6 +134,21 @@ def _reading() -> list[str]:
         f"$JS.API.STREAM.INFO.{events}",
         f"$JS.API.DIRECT.GET.{events}",
         f"$JS.API.DIRECT.GET.{events}.>",
+    ]
+
+
+def _operating() -> list[str]:
+    """Commands, deployment, reading. Purging is the reaper's alone."""
+    return [
+        "kadath.cmd.>",
+        "$JS.API.INFO",
+        "$JS.API.STREAM.CREATE.*",
+        "$JS.API.STREAM.UPDATE.*",
+        "$JS.API.STREAM.INFO.*",
+        "$JS.API.STREAM.MSG.GET.*",
+        "$JS.API.DIRECT.GET.>",
+        "$JS.API.CONSUMER.>",
+        "$JS.FC.>",
     ]
 
 

@@ -17,7 +17,9 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--seed", type=int)
     seed = parser.parse_args().seed
-    command = [sys.executable, str(solver()), "--seed", str(known_seed() if seed is None else seed)]
+    chosen = str(known_seed() if seed is None else seed)
+    # -B: an export stays exactly as it was signed, without bytecode beside it.
+    command = [sys.executable, "-B", str(solver()), "--seed", chosen]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     candidate = json.loads(done.stdout)
     (HERE / "candidate.json").write_text(json.dumps(candidate), encoding="utf-8")

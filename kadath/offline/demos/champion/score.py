@@ -9,7 +9,7 @@ HERE = Path(__file__).resolve().parent
 
 
 def main():
-    command = [sys.executable, str(HERE / "measure.py"), str(HERE)]
+    command = [sys.executable, "-B", str(HERE / "measure.py"), str(HERE)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     measured = json.loads(done.stdout)
     if not measured["valid"]:
