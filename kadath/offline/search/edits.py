@@ -38,7 +38,7 @@ def inheriting(own: Measured, toolbox: Toolbox) -> Measured:
     program, facts = own
     if not toolbox.heirloom or not facts.answer:
         return own
-    part = toolbox.parts[toolbox.heirloom].having("pairs", facts.answer)
+    part = toolbox.parts[toolbox.heirloom].having("rows", facts.answer)
     return Measured(replace(program, layout=part), facts)
 
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 IDLE = 1e-5
 """A stage that gained less did nothing."""
+ACCEPTABLE_LOSS = 0.003
+"""A stage whose result loses more when it is made valid went too far."""
 
 
 @dataclass(frozen=True)
@@ -23,8 +25,8 @@ class StageFact:
 
     @property
     def idle(self) -> bool:
-        """It gained nothing."""
-        return self.gain <= IDLE
+        """It gained nothing, and not because it was pressed so hard that its gain was lost."""
+        return self.gain <= IDLE and self.loss <= ACCEPTABLE_LOSS
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ def facts_of(measured: object) -> Facts:
         value=_number(measured.get("value")),
         used=ticks / limit if limit else 1.0,
         stages=tuple(stages),
-        answer=_pairs(measured.get("answer")),
+        answer=_rows(measured.get("answer")),
     )
 
 
@@ -65,11 +67,10 @@ def _stage(item: dict[str, object]) -> StageFact:
     )
 
 
-def _pairs(answer: object) -> tuple[tuple[float, ...], ...]:
-    """The first two numbers of every row of an answer, coarse; nothing when it has no rows."""
+def _rows(answer: object) -> tuple[tuple[float, ...], ...]:
+    """The rows of a measured answer; nothing when it is no list of rows of numbers."""
     rows = answer if isinstance(answer, list) else []
-    pairs = [tuple(round(item, 3) for item in row[:2]) for row in rows if _is_row(row)]
-    return tuple(pairs) if len(pairs) == len(rows) else ()
+    return tuple(tuple(row) for row in rows) if all(_is_row(row) for row in rows) else ()
 
 
 def _is_row(row: object) -> bool:

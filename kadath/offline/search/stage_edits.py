@@ -14,12 +14,10 @@ from kadath.offline.search.edits import (
     put,
     related,
 )
-from kadath.offline.search.facts import StageFact
+from kadath.offline.search.facts import ACCEPTABLE_LOSS, StageFact
 from kadath.offline.search.part import Part
 from kadath.offline.search.program import Program, Stage
 from kadath.offline.search.toolbox import Toolbox
-
-ACCEPTABLE_LOSS = 0.003
 
 
 def stage_edits(

@@ -92,6 +92,8 @@ def _promise(known: list[Measured], toolbox: Toolbox) -> dict[str, float]:
     best: dict[str, float] = {}
     for _, facts in known:
         for stage in facts.stages:
+            if stage.gain <= IDLE and not stage.idle:
+                continue  # it went too far, which says nothing about what it could do
             best[stage.kind] = max(stage.gain, best.get(stage.kind, 0.0))
     top = max(best.values(), default=0.0)
     return {kind: _weight(best.get(kind), top) for kind in toolbox.stages}

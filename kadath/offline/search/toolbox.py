@@ -25,7 +25,7 @@ class Bounds:
 class Toolbox:
     """The parts and bounds of one problem; starter is a complete plain program.
 
-    An heirloom is a layout whose constant `pairs` is the verified answer of an ancestor's run;
+    An heirloom is a layout whose constant `rows` is the verified answer of an ancestor's run;
     `leaving` weighs the edit that starts from another layout instead. `exploring` is the share
     of changes that put new stages together instead of editing those that are there.
     """
@@ -38,7 +38,7 @@ class Toolbox:
     bounds: dict[str, Bounds]
     most_stages: int = 4
     heirloom: str | None = None
-    leaving: float = 0.5
+    leaving: float = 0.2
     exploring: float = 0.2
 
     @cached_property

@@ -29,9 +29,7 @@ def measure(candidate):
         "reason": reason,
         "smallest": smallest,
         "claim_holds": is_number(claimed) and abs(claimed - value) <= 1e-6,
-        "answer": []
-        if reason
-        else [[round(float(x), 3), round(float(y), 3)] for x, y, _ in circles],
+        "answer": [] if reason else [[round(float(item), 4) for item in row] for row in circles],
         "ticks": fact(found.get("ticks")),
         "limit": fact(found.get("limit")),
         "stages": stages(found.get("stages")),

@@ -24,9 +24,9 @@ def layout_rows(random):
 
 
 def layout_found(random):
-    """Roughly the centres that an ancestor's run ended with, as they were measured."""
-    pairs = ((0.5, 0.5),)
-    return list(pairs)
+    """Roughly the circles that an ancestor's run ended with, as they were measured."""
+    rows = ((0.5, 0.5, 0.1),)
+    return list(rows)
 
 
 def layout_scatter(random):
@@ -133,7 +133,7 @@ def stage_swap(pack, random, budget):
         for a, b in ((i, j), (j, i)):
             pack.x[a] = kept.x[b] + wobble * (random() - 0.5)
             pack.y[a] = kept.y[b] + wobble * (random() - 0.5)
-        pack.keep_better(kept, before)
+        pack.keep_better(kept, before, pressed=False)
 
 
 def stage_press(pack, random, budget):

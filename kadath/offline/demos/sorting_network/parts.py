@@ -12,8 +12,8 @@ def layout_transposition(random):
 
 def layout_found(random):
     """The network that an ancestor's run ended with, as the measuring program verified it."""
-    pairs = ((0, 1),)
-    return list(pairs)
+    rows = ((0, 1),)
+    return list(rows)
 
 
 def layout_selection(random):

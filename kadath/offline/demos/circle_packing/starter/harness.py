@@ -14,6 +14,7 @@ CIRCLES = 26
 PRESS = CIRCLES // 2
 LIMIT = 6500
 MARGIN = 1e-12
+SMALL = 0.5 / CIRCLES
 
 
 class Budget:
@@ -45,9 +46,11 @@ class Pack:
     """Centres and radii, and what a stage counted while it worked on them."""
 
     def __init__(self, points):
-        self.x = [min(1.0, max(0.0, float(x))) for x, _ in points][:CIRCLES]
-        self.y = [min(1.0, max(0.0, float(y))) for _, y in points][:CIRCLES]
-        self.r = [0.0] * len(self.x)
+        """From (x, y) or (x, y, radius); without a radius circles start small."""
+        points = points[:CIRCLES]
+        self.x = [min(1.0, max(0.0, float(point[0]))) for point in points]
+        self.y = [min(1.0, max(0.0, float(point[1]))) for point in points]
+        self.r = [float(point[2]) if len(point) > 2 else SMALL for point in points]
         self.tried = 0
         self.accepted = 0
         self.loss = 0.0
@@ -66,13 +69,16 @@ class Pack:
     def take(self, other):
         self.x, self.y, self.r = list(other.x), list(other.y), list(other.r)
 
-    def keep_better(self, kept, before):
-        """Make the packing valid; go back to the one that was kept unless this one is better."""
+    def keep_better(self, kept, before, pressed=True):
+        """Make the packing valid; go back to the one that was kept unless this one is better.
+
+        What that costs a packing that was pressed is its loss: how far the pressing went too far.
+        """
         raw = self.value()
         self.fit()
         self.tried += 1
         fitted = self.value()
-        self.loss += (raw - fitted) / raw if raw > 0.0 else 0.0
+        self.loss += (raw - fitted) / raw if pressed and raw > 0.0 else 0.0
         if fitted > before:
             self.accepted += 1
         else:
@@ -153,7 +159,6 @@ def solve(layout, stages, salt, seed, limit=LIMIT):
     """Lay out, run each (stage, share) within its ticks, and report what each one gained."""
     budget = Budget(limit)
     pack = Pack(layout(random.Random(seed * 1000003 + salt).random))
-    pack.r = [0.5 / CIRCLES] * len(pack.x)
     pack.fit()
     facts = []
     for number, (stage, share) in enumerate(stages):
