@@ -6,6 +6,7 @@ from datetime import datetime
 from schemas import Draft
 from schemas.events.attempt import AttemptQueued
 from schemas.events.reflection import ReflectionRequested
+from schemas.events.run import RunRequested
 from schemas.ids import attempt_id, epoch_id, seed_of
 from schemas.values.benchmark import Program
 from schemas.values.population import Member
@@ -38,10 +39,15 @@ def queue_epoch(view: View, about: str, now: datetime) -> list[Draft]:
             tools=view.benchmark.tools if view.benchmark else (),
             wall_seconds=epoch.attempt_seconds,
             finalize_seconds=epoch.finalize_seconds,
-            seed=epoch.seed,
+            seed=benchmark_seed(request),
         )
         drafts.append(Draft(attempt, queued, epoch.epoch))
     return drafts
+
+
+def benchmark_seed(request: RunRequested) -> int:
+    """The same for every agent and epoch, so that a genome's score is a function of it alone."""
+    return seed_of(request.seed, "benchmark")
 
 
 def queue_measurement(view: View, about: str, now: datetime) -> list[Draft]:
@@ -86,7 +92,7 @@ def queue_reflection(view: View, about: str, now: datetime) -> list[Draft]:
         tools=view.benchmark.tools if view.benchmark else (),
         wall_seconds=found.wall_seconds,
         finalize_seconds=max(2, found.wall_seconds // 10),
-        seed=seed_of(view.epoch.seed, "reflection", found.agent),
+        seed=benchmark_seed(view.request),
     )
     return [Draft(about, queued, view.epoch.epoch)]
 

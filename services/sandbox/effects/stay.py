@@ -7,7 +7,6 @@ from typing import NamedTuple
 from schemas import canonical
 from schemas.commands.complete import Token
 from schemas.events.attempt import AttemptQueued, AttemptStarted
-from schemas.ids import seed_of
 from services.kit.engine import Context
 from services.sandbox.core.queueing import program_of
 from services.sandbox.core.view import View
@@ -106,7 +105,7 @@ def task(view: View, stay: Stay) -> dict[str, object]:
         "limits": {"passes": queued.limits.passes, "steps": queued.limits.steps},
         "finalize_at": stay.started.finalize_at.timestamp(),
         "deadline_at": stay.started.deadline_at.timestamp(),
-        "seed": seed_of(request.seed, "benchmark"),
+        "seed": queued.seed,
     }
 
 
