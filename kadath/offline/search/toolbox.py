@@ -39,7 +39,7 @@ class Toolbox:
     most_stages: int = 4
     heirloom: str | None = None
     leaving: float = 0.2
-    exploring: float = 0.2
+    exploring: float = 0.35
 
     @cached_property
     def parts(self) -> dict[str, Part]:

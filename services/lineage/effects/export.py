@@ -47,9 +47,7 @@ async def _written(context: Context, recorded: Recorded, request: ExportRequeste
         return finished
     lines = await read_log(context.client, recorded.run, recorded.seq)
     secret = context.platform.keys["sign"]
-    return await asyncio.to_thread(
-        write_export, context.blobs, recorded.run, lines, target, secret
-    )
+    return await asyncio.to_thread(write_export, context.blobs, recorded.run, lines, target, secret)
 
 
 def _finished(target: Path, recorded: Recorded) -> bytes | None:

@@ -31,9 +31,7 @@ async def check(context: Context, recorded: Recorded) -> None:
     if problem is None:
         stored = await put_tree(context.blobs, tree)
         target = git.repository(context, recorded.run)
-        commit = await asyncio.to_thread(
-            git.write_base, target, context.blobs, view, stored.sha256
-        )
+        commit = await asyncio.to_thread(git.write_base, target, context.blobs, view, stored.sha256)
         found = {"seed_sha": stored.sha256, "base": commit.id}
         answer = PreflightCheckPassed(check="seed", resolved=found)
 

@@ -20,9 +20,7 @@ class CannotExport(Exception):
     """The message is for the person who asked."""
 
 
-def write_export(
-    blobs: Blobs, run: str, lines: list[Line], target: Path, secret: bytes
-) -> bytes:
+def write_export(blobs: Blobs, run: str, lines: list[Line], target: Path, secret: bytes) -> bytes:
     """Write the run as told by `lines` to `target`; return the manifest."""
     if target.exists():
         raise CannotExport(f"{target} exists already")

@@ -149,9 +149,7 @@ class Pages:
         """The files of a genome; with `path`, the text of one."""
         row = await self._genome(request)
         path = request.query.get("path")
-        answer = await asyncio.to_thread(
-            files.listing, self._context.blobs, row["files_sha"], path
-        )
+        answer = await asyncio.to_thread(files.listing, self._context.blobs, row["files_sha"], path)
         if answer is None:
             raise web.HTTPNotFound(text=f"the genome has no file {path}")
         return web.json_response(answer)
@@ -167,16 +165,12 @@ class Pages:
             other = (await self._known(run))["seed_sha"]
         else:
             raise web.HTTPBadRequest(text="against is `parent` or `seed`")
-        changes = await asyncio.to_thread(
-            files.diff, self._context.blobs, other, row["files_sha"]
-        )
+        changes = await asyncio.to_thread(files.diff, self._context.blobs, other, row["files_sha"])
         text = "".join(change["diff"] for change in changes)
         answer = {"genome": row["genome"], "against": against, "files": changes, "diff": text}
         return web.json_response(answer)
 
-    def rows(
-        self, sql: str, name: str
-    ) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+    def rows(self, sql: str, name: str) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
         async def answer(request: web.Request) -> web.StreamResponse:
             run = request.match_info["run"]
             await self._known(run)

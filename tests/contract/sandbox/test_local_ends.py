@@ -117,7 +117,10 @@ def test_a_deadline_in_the_past_ends_at_once(attempt: Attempt) -> None:
 
 def test_a_flood_of_output_is_drained_and_cut(attempt: Attempt) -> None:
     """A line of 100 MiB reaches neither the log nor the kernel's memory."""
-    flood = "import os\nx = b'x' * (1 << 20)\nfor _ in range(100): os.write({fd}, x)\nos.write({fd}, b'end')"
+    flood = (
+        "import os\nx = b'x' * (1 << 20)\n"
+        "for _ in range(100): os.write({fd}, x)\nos.write({fd}, b'end')"
+    )
     outcome = attempt(flood.format(fd=2))
     assert outcome.exit_code == 0 and len(outcome.log) <= 64 << 10
     outcome = attempt(flood.format(fd=1), stdout_limit=1000)

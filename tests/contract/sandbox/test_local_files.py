@@ -87,8 +87,10 @@ def test_only_regular_files_are_kept(attempt: Attempt) -> None:
         "import os, _socket\n"
         "os.symlink('/etc/shadow', 'result.json'); os.symlink('/', 'root')\n"
         "os.mkfifo('fifo'); _socket.socket(_socket.AF_UNIX).bind('socket')\n"
-        "open(b'bad\\xff', 'w'); open('line\\nbreak', 'w'); open('e\\u0301', 'w'); open('fine', 'w')\n"
-        "os.mkdir('closed'); open('closed/in', 'w'); os.chmod('closed/in', 0); os.chmod('closed', 0)"
+        "open(b'bad\\xff', 'w'); open('line\\nbreak', 'w')\n"
+        "open('e\\u0301', 'w'); open('fine', 'w')\n"
+        "os.mkdir('closed'); open('closed/in', 'w')\n"
+        "os.chmod('closed/in', 0); os.chmod('closed', 0)"
     )
     assert rejected(outcome) == {
         "result.json": "symbolic link",

@@ -116,7 +116,8 @@ def test_identity_and_file_systems(attempt: Attempt) -> None:
         "def read(path):\n"
         "    try: return open(path).read()\n"
         "    except OSError: return ''\n"
-        "print(read('/proc/keys') + read('/proc/timer_list') == '', os.path.exists('/root'), os.path.exists('/home'))"
+        "secret = read('/proc/keys') + read('/proc/timer_list')\n"
+        "print(secret == '', os.path.exists('/root'), os.path.exists('/home'))"
     )
     assert outcome.stdout.decode().splitlines() == [
         "65532 65532 True True True",

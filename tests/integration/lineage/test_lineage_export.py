@@ -187,9 +187,7 @@ def resign(folder: Path) -> None:
     (folder / MANIFEST).write_text(json.dumps(signed, indent=1, sort_keys=True) + "\n")
 
 
-def test_missing_and_unlisted_files_are_found(
-    exported: tuple[Path, str], tmp_path: Path
-) -> None:
+def test_missing_and_unlisted_files_are_found(exported: tuple[Path, str], tmp_path: Path) -> None:
     """The set of files is part of what is signed."""
     folder = copy(exported[0], tmp_path)
     (folder / "champion" / "extra.py").write_text("x")

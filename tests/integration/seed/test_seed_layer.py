@@ -1,6 +1,7 @@
 """What the kernel prepares beside a genome (layer, bytecode), and the vendored library itself."""
 
 import os
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -12,10 +13,10 @@ from seed.layer import FRAMEWORK, INTERPRETER, build_layer, compile_tree
 from tests.support.attempt import SANDBOX_USER, TOKEN, Attempt
 from tests.support.stub_model import StubModel, fenced, in_turn
 
-SYSTEM = (
+SYSTEM = shlex.split(
     "--ro-bind /usr /usr --symlink usr/bin /bin --symlink usr/lib /lib --symlink usr/lib64 /lib64 "
     "--proc /proc --dev /dev --tmpfs /tmp"
-).split()
+)
 
 
 def sandboxed(

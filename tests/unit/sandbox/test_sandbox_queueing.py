@@ -53,6 +53,7 @@ def test_an_epoch_queues_an_attempt_for_every_agent_at_once():
         first.genome,
         first.wall_seconds,
         first.finalize_seconds,
+        first.seed,
         first.tools,
     )
     assert queueing.queue_epoch(past.then(drafts).view, "e001", START) == []
