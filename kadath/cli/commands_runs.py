@@ -1,17 +1,17 @@
 """Runs: make, list, watch, approve, control, read."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from pydantic import ValidationError
-from rich.table import Table
 
 from kadath.cli import requests, watching
 from kadath.cli.app import Json, Run, app, emit, fail, run_async, where
 from kadath.cli.client import Session, session
-from kadath.cli.render import console, epochs_table, plain
+from kadath.cli.render import console, epochs_table, facts, listing
 from schemas import Recorded, encode, ids, subjects
 from schemas.commands.benchmark import ApproveBenchmark, DeclineBenchmark, RequestRevision
 from schemas.commands.export import ExportRun
@@ -116,48 +116,48 @@ def _line(recorded: Recorded) -> str:
 @app.command()
 def runs(as_json: Json = False) -> None:
     """Every run of this home."""
+    columns = ("run", "name", "status", "epoch", "epochs", "champion_score", "detail")
+    _query("/api/runs", as_json, lambda found: listing(found["runs"], columns))
 
+
+def _query(path: str, as_json: bool, table: Callable[[Any], object]) -> None:
     async def work() -> None:
         async with session(where()) as client:
-            found = await client.get("/api/runs")
-        rows = found["runs"] if isinstance(found, dict) else found
+            found = await client.get(path)
         if as_json:
-            return emit(rows, True)
-        table = Table()
-        columns = list(rows[0]) if rows else ["run"]
-        for name in columns:
-            table.add_column(str(name))
-        for row in rows:
-            table.add_row(*(plain(row[c], 60) for c in columns))
-        console.print(table)
+            emit(found, True)
+        else:
+            console.print(table(found))
 
     run_async(work())
 
 
-def _query(path: str, as_json: bool) -> None:
-    async def work() -> None:
-        async with session(where()) as client:
-            emit(await client.get(path), as_json)
-
-    run_async(work())
+STATUS = (
+    "run", "name", "goal", "status", "pause_cause", "detail", "epoch", "epochs", "population",
+    "strategy", "seed", "champion_agent", "champion_genome", "champion_score", "requested_at",
+    "finished_at",
+)  # fmt: skip
 
 
 @app.command()
 def status(run: Run, as_json: Json = False) -> None:
     """How a run stands: its phase, or the cause of its pause."""
-    _query(f"/api/runs/{run}", as_json)
+    _query(f"/api/runs/{run}", as_json, lambda found: facts(found, STATUS))
 
 
 @app.command()
 def lineage(run: Run, as_json: Json = False) -> None:
     """Who descends from whom."""
-    _query(f"/api/runs/{run}/lineage", as_json)
+    columns = ("epoch", "agent", "change", "genome", "previous", "parent")
+    _query(f"/api/runs/{run}/lineage", as_json, lambda f: listing(f["changes"], columns))
 
 
 @app.command()
 def leaderboard(run: Run, epoch: int | None = None, as_json: Json = False) -> None:
     """The ranking of an epoch, the latest by default."""
-    _query(f"/api/runs/{run}/leaderboard" + (f"?epoch={epoch}" if epoch else ""), as_json)
+    columns = ("rank", "agent", "outcome", "score", "tie_break", "genome", "parent", "birth_epoch")
+    path = f"/api/runs/{run}/leaderboard" + (f"?epoch={epoch}" if epoch else "")
+    _query(path, as_json, lambda f: listing(f["rows"], columns, f"epoch {f['epoch']}"))
 
 
 @app.command()
@@ -174,8 +174,9 @@ def diff(run: Run, genome: str, against: str = "parent") -> None:
 
 @app.command()
 def usage(run: Run, as_json: Json = False) -> None:
-    """Model calls and tokens by role and agent."""
-    _query(f"/api/runs/{run}/usage", as_json)
+    """Model calls and tokens by role."""
+    columns = ("role", "caller", "calls", "prompt_tokens", "completion_tokens", "cost")
+    _query(f"/api/runs/{run}/usage", as_json, lambda f: listing(f["roles"], columns))
 
 
 @app.command()

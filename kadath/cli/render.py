@@ -1,6 +1,6 @@
 """What a person sees: tables, the curve in the terminal and as a PNG."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
@@ -38,6 +38,32 @@ def epochs_table(rows: Sequence[EpochRow], title: str = "") -> Table:
         scores = (str(score) for score in (row.best, row.median, row.worst))
         table.add_row(str(row.epoch), *scores, succeeded)
     return table
+
+
+def listing(rows: Sequence[Mapping[str, object]], columns: Sequence[str], title: str = "") -> Table:
+    """Chosen columns of what a query answered; a genome is shown by its first 12 digits."""
+    table = Table(title=title or None)
+    for name in columns:
+        table.add_column(name.replace("_", " "), no_wrap=name not in ("detail", "name"))
+    for row in rows:
+        table.add_row(*(_cell(name, row.get(name)) for name in columns))
+    return table
+
+
+def facts(found: Mapping[str, object], names: Sequence[str]) -> Table:
+    """One thing, a line a fact; what is not set is left out."""
+    table = Table(show_header=False, box=None, pad_edge=False)
+    for name in names:
+        if found.get(name) not in (None, ""):
+            table.add_row(name.replace("_", " "), _cell(name, found[name]))
+    return table
+
+
+def _cell(name: str, value: object) -> str:
+    if value is None:
+        return ""
+    text = str(value)
+    return plain(text[:12] if "genome" in name or name == "previous" else text, 120)
 
 
 def terminal_curve(curves: dict[str, Sequence[float]], width: int = 72, height: int = 16) -> str:
