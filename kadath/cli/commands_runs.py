@@ -116,7 +116,7 @@ def _line(recorded: Recorded) -> str:
 @app.command()
 def runs(as_json: Json = False) -> None:
     """Every run of this home."""
-    columns = ("run", "name", "status", "epoch", "epochs", "champion_score", "detail")
+    columns = ("run", "name", "status", "epoch", "champion_score")
     _query("/api/runs", as_json, lambda found: listing(found["runs"], columns))
 
 
@@ -155,7 +155,7 @@ def lineage(run: Run, as_json: Json = False) -> None:
 @app.command()
 def leaderboard(run: Run, epoch: int | None = None, as_json: Json = False) -> None:
     """The ranking of an epoch, the latest by default."""
-    columns = ("rank", "agent", "outcome", "score", "tie_break", "genome", "parent", "birth_epoch")
+    columns = ("rank", "agent", "outcome", "score", "tie_break", "genome", "parent")
     path = f"/api/runs/{run}/leaderboard" + (f"?epoch={epoch}" if epoch else "")
     _query(path, as_json, lambda f: listing(f["rows"], columns, f"epoch {f['epoch']}"))
 

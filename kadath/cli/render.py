@@ -5,6 +5,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
 
+from rich import box
 from rich.console import Console
 from rich.table import Table
 
@@ -42,7 +43,7 @@ def epochs_table(rows: Sequence[EpochRow], title: str = "") -> Table:
 
 def listing(rows: Sequence[Mapping[str, object]], columns: Sequence[str], title: str = "") -> Table:
     """Chosen columns of what a query answered; a genome is shown by its first 12 digits."""
-    table = Table(title=title or None)
+    table = Table(title=title or None, box=box.SIMPLE)
     for name in columns:
         table.add_column(name.replace("_", " "), no_wrap=name not in ("detail", "name"))
     for row in rows:
