@@ -8,7 +8,7 @@ from typing import Annotated, Any, Optional
 import typer
 
 from kadath.cli import watching
-from kadath.cli.app import Json, Run, app, emit, run_async, where
+from kadath.cli.app import Json, Run, app, emit, run_async, run_kernel, where
 from kadath.cli.client import Session, session
 from kadath.cli.render import console
 
@@ -56,7 +56,7 @@ def replay(
     if rebuild or redecide:
         found |= run_async(_offline(run, rebuild, redecide))
     if tape:
-        found["tape"] = run_async(_tape(run))
+        found["tape"] = run_kernel(_tape(run))
     emit(found, as_json)
     parts = (found.get("rebuild"), found.get("redecide"), found.get("tape"))
     if any(part is not None and not part["equal"] for part in parts):

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from kadath import VERSION, home
-from kadath.cli.app import Json, app, emit, run_async, where
+from kadath.cli.app import Json, app, emit, run_async, run_kernel, where
 
 
 @app.command()
@@ -28,7 +28,7 @@ def up(
     from services.kit import telemetry
 
     telemetry.set_up("kadath")
-    run_async(serve(where(), durability == "power", slots, tape, idle_exit))
+    run_kernel(serve(where(), durability == "power", slots, tape, idle_exit))
 
 
 @app.command()
