@@ -81,14 +81,15 @@ def fail(message: str, code: int, hint: str = "") -> None:
 
 def main() -> None:
     """The program. Trouble that is known by name is told in one line, never as a traceback."""
-    from kadath.cli import commands_audit, commands_kernel, commands_runs
+    from kadath.cli import commands_audit, commands_kernel, commands_rules, commands_runs
     from kadath.cli.client import KernelFailed, WrongVersion
     from kadath.cli.demo import DemoFailed
     from kadath.home import HomeBusy, HomeUnusable
     from services.kit.commands import Denied
     from services.kit.supervisor import ChildFailed
 
-    assert commands_audit and commands_kernel and commands_runs  # importing registers
+    # Importing a module registers its commands.
+    assert all((commands_audit, commands_kernel, commands_rules, commands_runs))
     try:
         app(standalone_mode=True)
     except Denied as error:
