@@ -2,14 +2,16 @@
 
 import sys
 
-from bench import appending, attempts
+from bench import appending, attempts, folding
 from bench.report import finish, show
 
 
 def main() -> None:
     print("durability process (sync_interval 1s)")
     found = []
-    for measure in (appending.figures, lambda: attempts.figures(1500 if full() else 300)):
+    events, stays = (1_000_000, 1500) if full() else (100_000, 300)
+    folds = lambda: folding.figures(events)  # noqa: E731
+    for measure in (appending.figures, folds, lambda: attempts.figures(stays)):
         figures = measure()
         show(figures)
         found += figures

@@ -70,11 +70,13 @@ async def ratio(context: Context, workers: int) -> float:
 
 
 def figures() -> list[Figure]:
-    with tempfile.TemporaryDirectory(prefix="kadath-bench-") as folder:
-        with kernel(Path(folder), voice("scheduler")) as running:
-            context = running.context("scheduler")
-            one = running.run(ratio(context, 1))
-            many = running.run(ratio(context, PARALLEL))
+    with (
+        tempfile.TemporaryDirectory(prefix="kadath-bench-") as folder,
+        kernel(Path(folder), voice("scheduler")) as running,
+    ):
+        context = running.context("scheduler")
+        one = running.run(ratio(context, 1))
+        many = running.run(ratio(context, PARALLEL))
     return [
         Figure("append_of_raw_one_at_a_time", one, 0.8, "higher"),
         Figure("append_of_raw_64_in_parallel", many, 0.8, "higher"),

@@ -44,7 +44,9 @@ def kernel_cpu(kernel: psutil.Process) -> float:
 def memory_mib(kernel: psutil.Process) -> float:
     """Proportional set size of the three programs together."""
     kept = [kernel]
-    kept += [c for c in kernel.children(recursive=True) if c.name().startswith(("nats", "postgres"))]
+    kept += [
+        c for c in kernel.children(recursive=True) if c.name().startswith(("nats", "postgres"))
+    ]
     return sum(p.memory_full_info().pss for p in kept) / (1 << 20)
 
 
@@ -77,7 +79,9 @@ def figures(attempts: int) -> list[Figure]:
             ]
             small = Size(population=50, epochs=2)
             busy, _ = asyncio.run(measured(machine, url, True, small))
-            found.append(Figure("kernel_cpu_ms_per_attempt_default", 1000 * busy / 100, 40, "lower"))
+            found.append(
+                Figure("kernel_cpu_ms_per_attempt_default", 1000 * busy / 100, 40, "lower")
+            )
             assert machine.process is not None
             kernel = psutil.Process(machine.process.pid)
             found.append(Figure("kernel_pss_mib", memory_mib(kernel), 400, "lower"))

@@ -21,7 +21,9 @@ def show(figures: list[Figure]) -> None:
     for figure in figures:
         sign = ">=" if figure.better == "higher" else "<="
         verdict = "ok" if figure.ok else "short"
-        print(f"{figure.name:<44} {figure.value:10.3f} {sign}{figure.bar:<8g} {verdict}", flush=True)
+        print(
+            f"{figure.name:<44} {figure.value:10.3f} {sign}{figure.bar:<8g} {verdict}", flush=True
+        )
 
 
 def finish(figures: list[Figure]) -> None:
