@@ -17,6 +17,7 @@ from schemas.values.population import AttemptRow
 from services.architect.core import contract, drafting
 from services.grader.core import chunking, facts, grading, measurement, opening, ranking, scoring
 from services.grader.core.view import Judging, View
+from services.sandbox.core import freezing
 
 
 def benchmark(given: Json) -> Json:
@@ -96,8 +97,6 @@ def presence(given: Json) -> Json:
 
 def _frozen(blobs: Blobs, given: Json, marks: dict[str, str]) -> EvidenceFrozen:
     """As the sandbox would freeze it; `rejected` counts links, sockets and the like."""
-    from services.sandbox.core import freezing
-
     manifest = kept(blobs, tree_of(dict.fromkeys(marks, b""), marks.get))
     candidate = given.get("candidate")
     valid = candidate is not None and freezing.valid_candidate(candidate.encode())

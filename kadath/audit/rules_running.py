@@ -2,7 +2,18 @@
 
 from datetime import timedelta
 
-from kadath.audit.rules_past import RUN, START, Blobs, Json, Step, event_of, fold, plain, texts
+from kadath.audit.rules_past import (
+    RUN,
+    START,
+    Blobs,
+    Json,
+    Step,
+    event_of,
+    fold,
+    plain,
+    texts,
+    tree_of,
+)
 from schemas import canonical, ids
 from schemas.events.attempt import AttemptCrashed, AttemptQueued, AttemptRestarted, AttemptStarted
 from schemas.events.run import RunPauseRequested
@@ -19,7 +30,6 @@ ONE = "e001x1-a0001"
 def freeze(given: Json) -> Json:
     """What of a state is evidence with which mark, and what the next epoch starts from."""
     before, written = texts(given.get("before", {})), texts(given.get("written", {}))
-    from kadath.audit.rules_past import tree_of
 
     def mark(path: str) -> str:
         return "modified" if path in before else "new"

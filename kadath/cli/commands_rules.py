@@ -45,7 +45,7 @@ def _list(as_json: bool) -> None:
         emit(meanings, True)
         return
     for op, text in meanings.items():
-        console.print(f"{op:12} {text}", markup=False, highlight=False)
+        console.print(f"{op:12} {text}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _check(cases: Any, as_json: bool) -> None:

@@ -1,9 +1,10 @@
 """What a measuring program said: one JSON object, or a failure with its reason."""
 
 import json
+from collections.abc import Callable
 from datetime import datetime
 
-from schemas import Draft, Event
+from schemas import BlobRef, Draft, Event
 from schemas.events.attempt import AttemptFinished
 from schemas.events.measurement import MeasurementFailed, MeasurementRecorded
 from services.grader.core.view import View
@@ -27,7 +28,7 @@ def record(view: View, about: str, now: datetime) -> list[Draft]:
 def _verdict(
     view: View, attempt: str, agent: str, program: str, finished: AttemptFinished
 ) -> Event:
-    reason = _failure(view, finished)
+    reason = failure(finished, view.read)
     if reason is None and finished.result is not None:
         return MeasurementRecorded(
             attempt=attempt, agent=agent, program=program, response=finished.result
@@ -41,13 +42,14 @@ def _verdict(
     )
 
 
-def _failure(view: View, finished: AttemptFinished) -> str | None:
+def failure(finished: AttemptFinished, read: Callable[[BlobRef], bytes]) -> str | None:
+    """Why a program's end is no measurement, or None."""
     if finished.outcome != "completed":
         return f"{finished.outcome}: {finished.because}"
     if finished.result is None:
         return "the program printed nothing"
     try:
-        answer = json.loads(view.read(finished.result))
+        answer = json.loads(read(finished.result))
     except (ValueError, RecursionError):
         return "the output is not JSON"
     return None if isinstance(answer, dict) else "the output is not a JSON object"
