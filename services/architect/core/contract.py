@@ -25,6 +25,7 @@ from schemas.values.benchmark import (
 
 WEIGHT_TOTAL = Decimal(100)
 WEIGHT_TOLERANCE = Decimal("0.001")
+SCORE_DECIMALS = 6
 LARGEST = Decimal(10) ** 15  # beyond it a score would no longer be exact to six places
 PLAIN_OUTPUTS = ("candidate", "activity", "artifacts")
 
@@ -67,6 +68,8 @@ def _range(benchmark: Benchmark) -> list[Violation]:
         return [_broken("score_range", "low and high must be finite")]
     if exact(low) >= exact(high):
         return [_broken("score_range", f"low ({low}) must be below high ({high})")]
+    if any(exact(bound) != round(exact(bound), SCORE_DECIMALS) for bound in (low, high)):
+        return [_broken("score_range", f"at most {SCORE_DECIMALS} decimals")]
     return []
 
 

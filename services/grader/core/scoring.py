@@ -67,7 +67,7 @@ def score(benchmark: Benchmark, facts: Facts, forced_failure: str | None = None)
     if triggered or fraud:
         return failed(benchmark, triggered, fraud)
     criteria = tuple(_criterion(benchmark, c, facts) for c in benchmark.criteria)
-    return Result("success", _total(benchmark, criteria), _tie_break(benchmark, facts), criteria)
+    return Result("success", _total(benchmark, facts), _tie_break(benchmark, facts), criteria)
 
 
 def failed(
@@ -144,9 +144,14 @@ def _criterion(benchmark: Benchmark, criterion: Criterion, facts: Facts) -> Crit
     )
 
 
-def _total(benchmark: Benchmark, criteria: tuple[CriterionScore, ...]) -> Decimal:
+def _total(benchmark: Benchmark, facts: Facts) -> Decimal:
+    """Rounded once, at the end: three thirds are a whole."""
     low, high = exact(benchmark.score_range.low), exact(benchmark.score_range.high)
-    earned = sum((c.points for c in criteria), ZERO) / 100
+    weights = sum((exact(c.weight) for c in benchmark.criteria), ZERO)
+    earned = sum(
+        (exact(c.weight) * fraction(c, _value(c, facts)) for c in benchmark.criteria), ZERO
+    )
+    earned /= weights
     return _rounded(max(low, min(high, low + (high - low) * earned)))
 
 

@@ -82,6 +82,7 @@ def test_blank_entries_do_not_count(name, value):
         (0, INF, "low and high must be finite"),
         (NAN, 1, "low and high must be finite"),
         (0, 10**16, "low and high must be finite"),
+        (1e-7, 1, "at most 6 decimals"),
     ],
 )
 def test_the_range_goes_upwards_between_finite_numbers(low, high, message):
