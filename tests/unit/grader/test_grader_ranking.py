@@ -31,6 +31,12 @@ def test_equal_scores_are_ordered_by_the_tie_break():
     assert order(scored("a0001"), quick) == ["a0002", "a0001"]
 
 
+def test_a_tie_break_never_beats_a_score():
+    """It only orders equal scores."""
+    quick = scored("a0001", 1, tie_break=Decimal(9))
+    assert order(quick, scored("a0002", 2)) == ["a0002", "a0001"]
+
+
 def test_equal_agents_are_ordered_by_number_not_by_text():
     """a1000 comes after a0999, a10000 after a9999."""
     names = ["a10000", "a1000", "a0999", "a9999"]

@@ -146,6 +146,14 @@ def test_a_lost_lease_costs_no_restart_and_no_time():
     ) == (0, 1, 60.0)
 
 
+def test_after_lost_leases_all_own_restarts_remain():
+    """Only the agent's own crashes are counted."""
+    past = running()
+    for _ in range(4):
+        past.then(start(past)).then(start(past))
+    assert kinds(end(past, ended())) == ["attempt.crashed", "attempt.restarted"]
+
+
 def test_a_finished_attempt_neither_starts_nor_ends():
     """Nor is it cancelled."""
     past = running()
