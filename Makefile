@@ -2,7 +2,7 @@
 PY := .venv/bin/python
 BIN := .venv/bin
 
-.PHONY: check test test-unit test-fault test-mutants bench bench-demo catalogue format locks
+.PHONY: check test test-unit test-fault test-mutants bench catalogue format locks
 
 check:
 	$(BIN)/ruff check .
@@ -19,16 +19,13 @@ test:
 	./kadath.sh test
 
 test-unit:
-	$(PY) -m pytest tests/unit tests/architecture
+	$(PY) -m pytest tests/unit tests/property tests/architecture
 
 test-fault:
 	$(PY) -m pytest tests/fault --fault-kills 20
 
 bench:
 	$(PY) -m bench
-
-bench-demo:
-	$(PY) -m bench.demo
 
 test-mutants:
 	$(PY) -m tests.mutants
