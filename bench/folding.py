@@ -3,6 +3,7 @@
 import asyncio
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import asyncpg
@@ -10,49 +11,28 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.js.api import ConsumerConfig, DeliverPolicy
 
-from bench.appending import raw
+from bench import history
+from bench.history import History
 from bench.report import Figure
 from kadath.embedded import all_services
-from schemas import Actor, Envelope, Recorded, subjects
-from schemas.events.attempt import AttemptCrashed
-from services.kit import edges
+from schemas import CATALOGUE, Recorded, decode, subjects
+from schemas.events import SERVICES
+from services.kit.blobs import Blobs, FileBlobs
 from services.kit.connections import connect
-from services.kit.engine import Context, Engine
+from services.kit.engine import Engine
 from services.kit.follower import Follower
 from services.lineage.projections.projection import open_pool
 from services.lineage.projections.rebuild import rebuild
-from tests.support.kernel import kernel, voice
-
-WRITERS = 64
+from tests.support.kernel import Kernel, kernel, voice
 
 
-async def prefill(context: Context, count: int) -> None:
-    """`count` attempt events of one run, a few hundred an entity."""
-
-    async def writer(first: int) -> None:
-        for number in range(first, count, WRITERS):
-            await raw(context, _event(number))
-
-    await asyncio.gather(*(writer(n) for n in range(WRITERS)))
-
-
-def _event(number: int) -> Envelope:
-    return Envelope(
-        id=edges.uuid7(), type="attempt.crashed", v=1, run="bench", entity="attempt",
-        entity_id=f"e001x1-a{number}", occurred_at=edges.now(), seen=0,
-        actor=Actor(kind="service", name="sandbox"), by="bench",
-        data=AttemptCrashed(restart=0, reason="exit", exit_code=1, detail="x" * 300),
-    )  # fmt: skip
-
-
-async def raw_seconds(client: Client, count: int) -> float:
-    """An ordered callback consumer that only counts."""
-    done, seen = asyncio.Event(), 0
+async def raw_seconds(client: Client, count: int) -> tuple[float, list[bytes]]:
+    """An ordered callback consumer that only keeps what it is given."""
+    done, bodies = asyncio.Event(), list[bytes]()
 
     async def on_message(message: Msg) -> None:
-        nonlocal seen
-        seen += 1
-        if seen == count:
+        bodies.append(message.data)
+        if len(bodies) == count:
             done.set()
 
     began = time.perf_counter()
@@ -64,34 +44,48 @@ async def raw_seconds(client: Client, count: int) -> float:
     await done.wait()
     took = time.perf_counter() - began
     await subscription.unsubscribe()
-    return took
+    return took, bodies
 
 
-async def fold_seconds(client: Client, context: Context) -> tuple[float, list[Recorded]]:
+async def fold_seconds(client: Client, blobs: Blobs, count: int) -> float:
     """Decode every event and fold it into the views of all seven services."""
-    engine, kept = Engine(all_services(), context.blobs, "bench"), list[Recorded]()
-    engine.listeners.append(kept.append)
+    engine = Engine(all_services(), blobs, "bench")
     follower = Follower(client, engine.apply)
     engine.follower = follower
     began = time.perf_counter()
     await follower.start()
-    await follower.caught_up.wait()
+    await follower.wait_for(count)
     took = time.perf_counter() - began
+    assert follower.unreadable == 0
     await follower.stop()
-    return took, kept
+    return took
 
 
-async def measured(context: Context, count: int) -> list[Figure]:
-    await prefill(context, count)
-    platform = context.platform
-    client = (await connect(platform.nats_url, "follower", platform.nkeys["follower"])).client
-    plain = min([await raw_seconds(client, count) for _ in range(2)])
-    folded, log = await fold_seconds(client, context)
-    pool: asyncpg.Pool = await open_pool(platform.dsn["lineage"])
+async def rebuild_seconds(dsn: str, bodies: list[bytes], blobs: Blobs) -> float:
+    """Decode what was read and write lineage's tables from nothing."""
+    pool: asyncpg.Pool = await open_pool(dsn)
     began = time.perf_counter()
-    await rebuild(pool, log, context.blobs.get)
-    rebuilt = folded + time.perf_counter() - began
+    await rebuild(pool, _decoded(bodies), blobs.get)
+    took = time.perf_counter() - began
+    rows = await pool.fetchval("select count(*) from activity")
+    assert rows > len(bodies) / 4, f"{rows} lines of activity out of {len(bodies)} events"
     await pool.close()
+    return took
+
+
+def _decoded(bodies: list[bytes]) -> Iterator[Recorded]:
+    return (Recorded(seq, decode(body, CATALOGUE)) for seq, body in enumerate(bodies, start=1))
+
+
+async def measured(running: Kernel, found: History, count: int) -> list[Figure]:
+    contexts = running.engine.contexts
+    await history.prefill(contexts, found, count)
+    platform, blobs = contexts["lineage"].platform, FileBlobs(found.blobs)
+    client = (await connect(platform.nats_url, "follower", platform.nkeys["follower"])).client
+    plain, bodies = await raw_seconds(client, count)
+    folded = await fold_seconds(client, blobs, count)
+    plain = min(plain, (await raw_seconds(client, count))[0])
+    rebuilt = plain + await rebuild_seconds(platform.dsn["lineage"], bodies, blobs)
     await client.close()
     return [
         Figure("typed_fold_over_raw_consumer", folded / plain, 3, "lower"),
@@ -100,8 +94,16 @@ async def measured(context: Context, count: int) -> list[Figure]:
 
 
 def figures(count: int) -> list[Figure]:
-    with (
-        tempfile.TemporaryDirectory(prefix="kadath-bench-") as folder,
-        kernel(Path(folder), voice("sandbox")) as running,
-    ):
-        return running.run(measured(running.context("sandbox"), count))
+    """`count` events of whole runs: every kind that a run writes, in its real share."""
+    with tempfile.TemporaryDirectory(prefix="kadath-bench-") as folder:
+        found = history.recorded(Path(folder) / "run")
+        with kernel(Path(folder) / "fold", *(voice(name) for name in SERVICES)) as running:
+            return running.run(measured(running, found, count))
+
+
+if __name__ == "__main__":
+    import sys
+
+    from bench.report import show
+
+    show(figures(int(sys.argv[1]) if len(sys.argv) > 1 else 20_000))
