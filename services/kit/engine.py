@@ -9,13 +9,14 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from nats.aio.client import Client
+from nats.errors import NoRespondersError
 
 from schemas import Actor, Draft, Envelope, Event, Recorded, Value, subjects
 from schemas.deciding import place
 from schemas.subjects import EntityKey
 from services.kit import edges
 from services.kit.blobs import Blobs
-from services.kit.errors import Conflict, KitError
+from services.kit.errors import Conflict, KitError, Unavailable
 from services.kit.follower import Follower
 from services.kit.log import Log
 from services.kit.parking import Parking
@@ -26,6 +27,7 @@ from services.kit.telemetry import span, traceparent
 logger = logging.getLogger(__name__)
 
 CONFLICT_TRIES = 8
+RPC_TRIES = 50
 PARK_AFTER = 5
 
 
@@ -75,9 +77,13 @@ class Context:
 
     async def call(self, service: str, name: str, request: Value, timeout: float) -> bytes:
         """Ask another service's RPC; the reply is one JSON object."""
-        body = request.model_dump_json().encode()
-        reply = await self.client.request(subjects.rpc(service, name), body, timeout=timeout)
-        return bytes(reply.data)
+        subject, body = subjects.rpc(service, name), request.model_dump_json().encode()
+        for _ in range(RPC_TRIES):
+            try:
+                return bytes((await self.client.request(subject, body, timeout=timeout)).data)
+            except NoRespondersError:  # the other service is just starting
+                await asyncio.sleep(0.1)
+        raise Unavailable(subject)
 
     async def transact(
         self,
