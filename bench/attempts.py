@@ -19,11 +19,12 @@ from pathlib import Path
 import psutil
 
 from bench.report import Figure
+from bench.watching import completed
 from kadath.cli.requests import Size
 from schemas import Recorded, subjects
 from schemas.events.attempt import AttemptFinished, AttemptStarted
 from schemas.events.run import RunRequested, Strategy
-from tests.support.machine import Machine, offline_model, until_settled
+from tests.support.machine import Machine, offline_model
 
 
 def cpu(process: psutil.Process) -> float:
@@ -67,8 +68,7 @@ async def measured(
     kernel = psutil.Process(machine.process.pid)
     before = kernel_cpu(kernel)
     run = await machine.request(url, "sorting_network", size, strategy=Strategy(births=births))
-    outcome = await until_settled(machine, run, seconds=6000)
-    assert outcome.completed is not None, outcome.paused or outcome.failed
+    await completed(machine, run)
     used = kernel_cpu(kernel) - before
     async with machine.client() as client:
         log = [r async for r in client.events(subjects.of_run(run), lambda r: False, False)]

@@ -19,12 +19,13 @@ from typing import NamedTuple
 
 from bench.offline_search import sign_test
 from bench.report import Figure, finish, show
+from bench.watching import completed
 from kadath.cli import render
 from kadath.cli.requests import Size
 from kadath.offline.demos import DEMOS, Demo
 from schemas.events.run import Strategy
 from schemas.values.benchmark import NumericLinear
-from tests.support.machine import Machine, offline_model, until_settled
+from tests.support.machine import Machine, offline_model
 
 SIZE = Size(population=8, epochs=6)
 ARMS = ("default", "random")
@@ -55,8 +56,7 @@ def value(demo: Demo, score: float) -> float:
 async def curve(machine: Machine, url: str, job: Job) -> list[float]:
     strategy = Strategy.model_validate({"name": job.arm})
     run = await machine.request(url, job.demo, SIZE, job.seed, strategy=strategy)
-    outcome = await until_settled(machine, run, seconds=1800)
-    assert outcome.completed is not None, outcome.paused or outcome.failed
+    outcome = await completed(machine, run)
     return [value(DEMOS[job.demo], float(row.best)) for row in outcome.rows]
 
 

@@ -5,10 +5,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from bench.watching import completed
 from kadath.cli.requests import Size
 from schemas import encode, subjects
 from services.kit.engine import Context
-from tests.support.machine import Machine, offline_model, until_settled
+from tests.support.machine import Machine, offline_model
 
 PARALLEL = 64
 SIZE = Size(population=12, epochs=3)
@@ -44,8 +45,7 @@ def recorded(folder: Path) -> History:
 
 async def _one_run(machine: Machine, url: str) -> tuple[str, list[Line]]:
     run = await machine.request(url, "sorting_network", SIZE)
-    outcome = await until_settled(machine, run)
-    assert outcome.completed is not None, outcome.paused or outcome.failed
+    await completed(machine, run)
     lines = []
     async with machine.client() as client:
         async for found in client.events(subjects.of_run(run), lambda r: False, False):

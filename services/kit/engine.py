@@ -31,12 +31,12 @@ RPC_TRIES = 50
 PARK_AFTER = 5
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Head:
     """How many events an entity has and the stream sequence of its last one."""
 
-    count: int
-    seq: int
+    count: int = 0
+    seq: int = 0
 
 
 class Key(NamedTuple):
@@ -146,17 +146,22 @@ class Engine:
     def apply(self, recorded: Recorded) -> None:
         """Fold one event and ring everything it may concern."""
         envelope = recorded.envelope
-        state = self.runs.setdefault(envelope.run, RunState())
-        head = state.heads.get((envelope.entity, envelope.entity_id), Head(0, 0))
-        state.heads[envelope.entity, envelope.entity_id] = Head(head.count + 1, recorded.seq)
+        run, kind = envelope.run, type(envelope.data)
+        state = self.runs.get(run)
+        if state is None:
+            state = self.runs[run] = RunState()
+        place = (envelope.entity, envelope.entity_id)
+        head = state.heads.get(place)
+        if head is None:
+            head = state.heads[place] = Head()
+        head.count, head.seq = head.count + 1, recorded.seq
         state.seq, state.last_event = recorded.seq, envelope.id
-        kind = type(envelope.data)
         for service in self._folds.get(kind, ()):
-            self.view(service.name, envelope.run).apply(recorded)
+            (state.views.get(service.name) or self.view(service.name, run)).apply(recorded)
         for service, reaction in self._reactions.get(kind, ()):
-            view = self.view(service.name, envelope.run)
+            view = state.views.get(service.name) or self.view(service.name, run)
             for about in reaction.rings(recorded, view):
-                self.ring(Key(service.name, reaction.name, envelope.run, about))
+                self.ring(Key(service.name, reaction.name, run, about))
         for listener in self.listeners:
             listener(recorded)
 

@@ -1,6 +1,7 @@
 """Read models in PostgreSQL. The position is saved in the same transaction as the rows."""
 
 import asyncio
+import contextlib
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
@@ -14,7 +15,7 @@ from schemas import Event, Recorded
 logger = logging.getLogger(__name__)
 
 BATCH = 500
-PAUSE_SECONDS = 0.05
+PAUSE_SECONDS = 0.25
 
 Connection = Any  # asyncpg ships no types
 
@@ -37,6 +38,7 @@ class Projector:
         self._projections = projections
         self._queue: deque[Recorded] = deque()
         self._wake = asyncio.Event()
+        self._wanted = asyncio.Event()
         self._handled = {event for p in projections for event in p.handles}
         self._waiting: list[tuple[int, asyncio.Future[None]]] = []
         self._offered = 0
@@ -76,16 +78,22 @@ class Projector:
         if self.seq < seq:
             future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiting.append((seq, future))
+            self._wanted.set()
             await future
 
     async def _work(self) -> None:
         while True:
             await self._wake.wait()
-            await asyncio.sleep(PAUSE_SECONDS)  # let a batch gather
+            await self._gather()
             self._wake.clear()
             while self._queue:
                 batch = [self._queue.popleft() for _ in range(min(BATCH, len(self._queue)))]
                 await self._apply_until_done(batch)
+
+    async def _gather(self) -> None:
+        """Let a batch grow, unless somebody waits for its rows."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._wanted.wait(), PAUSE_SECONDS)
 
     async def _apply_until_done(self, batch: list[Recorded]) -> None:
         delay = 0.1
@@ -116,6 +124,8 @@ class Projector:
             if wanted <= seq and not future.done():
                 future.set_result(None)
         self._waiting = [(w, f) for w, f in self._waiting if w > seq]
+        if not self._waiting:
+            self._wanted.clear()
 
     async def _position(self, connection: Connection, name: str) -> int:
         row = await connection.fetchval("select last_seq from checkpoints where name = $1", name)

@@ -19,6 +19,7 @@ class Places:
         self._blobs = blobs
         self._cache = cache
         self._locks: dict[str, asyncio.Lock] = {}
+        self._python: dict[str, str] = {}
         for name in ("trees", "pyc", "pyc-parts", "states", "programs", "evidence"):
             (cache / name).mkdir(parents=True, exist_ok=True, mode=0o755)
 
@@ -31,7 +32,9 @@ class Places:
         return folder, await self._bytecode(tree, folder)
 
     async def _bytecode(self, tree: str, folder: Path) -> Path:
-        key = python_key(trees.get_tree(self._blobs, tree))
+        if tree not in self._python:
+            self._python[tree] = python_key(trees.get_tree(self._blobs, tree))
+        key = self._python[tree]
         async with self._lock(f"pyc/{key}"):
             out = self._cache / "pyc" / key
             if not out.exists():
