@@ -53,7 +53,7 @@ class Log:
         """
         bodies = [self._checked(event) for event in events]
         try:
-            if len({key_of(event) for event in events}) == 1 and len(events) <= SEQUENTIAL_LIMIT:
+            if len(events) == 1 or _of_one_entity(events):
                 return await self._in_order(events, bodies, fences)
             return await self._batch(events, bodies, fences)
         except APIError as error:
@@ -172,6 +172,10 @@ class Log:
 
 def key_of(event: Envelope) -> EntityKey:
     return EntityKey(event.run, event.entity, event.entity_id)
+
+
+def _of_one_entity(events: Sequence[Envelope]) -> bool:
+    return len(events) <= SEQUENTIAL_LIMIT and len({key_of(event) for event in events}) == 1
 
 
 def sequence_of(message: Msg) -> int:
