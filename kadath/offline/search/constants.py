@@ -36,6 +36,11 @@ def tuned(part: Part, toolbox: Toolbox, draw: Draw) -> Part:
     return scaled(part, draw.pick(names), toolbox, draw, draw.blur(draw.pick((0.15, 0.5, 1.2))))
 
 
+def redrawn(part: Part, name: str, toolbox: Toolbox, draw: Draw) -> Part:
+    """The part with one constant drawn from its whole range."""
+    return part.having(name, _anywhere(toolbox.bounds[name], draw))
+
+
 def scaled(part: Part, name: str, toolbox: Toolbox, draw: Draw, factor: float) -> Part:
     """The part with one constant moved by a factor, within its bounds."""
     bounds, value = toolbox.bounds[name], part.constants[name]

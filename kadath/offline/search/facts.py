@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 IDLE = 1e-5
 """A stage that gained less did nothing."""
+SETTLED = 0.004
+"""What gains no more than this is near the end of what it can reach from here."""
 ACCEPTABLE_LOSS = 0.003
 """A stage whose result loses more when it is made valid went too far."""
 

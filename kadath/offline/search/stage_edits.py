@@ -16,6 +16,7 @@ from kadath.offline.search.edits import (
 )
 from kadath.offline.search.facts import ACCEPTABLE_LOSS, StageFact
 from kadath.offline.search.part import Part
+from kadath.offline.search.pressing import pressing_edits
 from kadath.offline.search.program import Program, Stage
 from kadath.offline.search.toolbox import Toolbox
 
@@ -33,7 +34,7 @@ def stage_edits(
     edits = _general(place, stage, promise, teacher, idle, toolbox, draw)
     if known is None:
         return edits
-    edits += _losses(place, stage, known, toolbox, draw)
+    edits += pressing_edits(place, stage.part, known, toolbox, draw)
     edits += _steps(place, stage, known, toolbox, draw)
     edits += _lessons(place, stage, known, teacher)
     if idle:
@@ -113,24 +114,6 @@ def _steps(place: int, stage: Stage, known: StageFact, toolbox: Toolbox, draw: D
     factor = (0.5 if rate < 0.05 else 1.6) * draw.blur(0.2)
     part = scaled(stage.part, names[0], toolbox, draw, factor)
     return [Edit(0.8, f"{rate:.0%} of the steps accepted: change the step", put(place, part))]
-
-
-def _losses(place: int, stage: Stage, known: StageFact, toolbox: Toolbox, draw: Draw) -> list[Edit]:
-    """A result that loses much when made valid was pressed too hard; none at all, too softly."""
-    if "swell" not in stage.part.constants:
-        return []
-    part = stage.part
-    if known.loss <= ACCEPTABLE_LOSS:
-        name, factor = draw.pick((("swell", 1.8), ("swell", 0.6), ("give", 0.7), ("push", 1.5)))
-        part = scaled(part, name, toolbox, draw, factor * draw.blur(0.3))
-        return [Edit(0.8, f"{known.loss:.1%} lost in fitting: tune {name}", put(place, part))]
-    ease = max(0.1, (ACCEPTABLE_LOSS / known.loss) ** 0.5)
-    changes = (("swell", ease), ("give", 1.0 / ease), ("push", 1.0 / ease))
-    chosen = draw.some(changes, 2)
-    for name, factor in chosen:
-        part = scaled(part, name, toolbox, draw, factor * draw.blur(0.3))
-    names = " and ".join(name for name, _ in chosen)
-    return [Edit(3.0, f"{known.loss:.1%} lost in fitting: change {names}", put(place, part))]
 
 
 def _share(place: int, factor: float) -> Change:

@@ -38,7 +38,7 @@ def steered(own: Measured, mates: list[Measured], toolbox: Toolbox, draw: Draw) 
     heir = inheriting(own, toolbox) if draw.chance(INHERIT) else own
     program, facts = heir
     reasons = [] if heir is own else ["go on from what was found"]
-    for _ in range(draw.weighted([(0.5, 1), (0.35, 2), (0.15, 3)])):
+    for _ in range(draw.weighted([(0.3, 1), (0.4, 2), (0.3, 3)])):
         edits = _edits(Measured(program, facts), mates, promise, toolbox, draw)
         edit = draw.weighted([(option.weight, option) for option in edits])
         changed = edit.apply(program)
@@ -52,13 +52,13 @@ def steered(own: Measured, mates: list[Measured], toolbox: Toolbox, draw: Draw) 
 def explored(own: Measured, mates: list[Measured], toolbox: Toolbox, draw: Draw) -> Proposal:
     """A new program from the kinds of stage that were measured as useful, or not yet at all."""
     promise = _promise([own, *mates], toolbox)
-    teacher = best_stage(own) if draw.chance(0.5) else None
+    teacher = best_stage(own) if draw.chance(0.85) else None
     parts = [
         fresh(promising(promise, draw), toolbox, draw, teacher)
         for _ in range(toolbox.most_stages - draw.below(2))
     ]
     layout = inheriting(own, toolbox).program.layout
-    if draw.chance(0.6 * toolbox.leaving):
+    if draw.chance(0.6 * toolbox.leaving if own.program.stages else 0.7):
         layout = fresh(draw.pick(toolbox.layouts), toolbox, draw)
     stages = tuple(Stage(part, draw.between(0.3, 1.0)) for part in parts)
     kinds = ", ".join(part.kind for part in (layout, *parts))
