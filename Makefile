@@ -2,7 +2,7 @@
 PY := .venv/bin/python
 BIN := .venv/bin
 
-.PHONY: check test test-unit test-fault test-mutants bench catalogue format locks
+.PHONY: check test test-unit test-fault test-mutants bench bench-demo catalogue format locks
 
 check:
 	$(BIN)/ruff check .
@@ -26,6 +26,9 @@ test-fault:
 
 bench:
 	$(PY) -m bench
+
+bench-demo:
+	$(PY) -m bench.demo
 
 test-mutants:
 	$(PY) -m tests.mutants
