@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -10,7 +11,6 @@ from schemas.values.tree import Tree, TreeFile
 from services.kit.blobs import Blobs
 
 TREE_MEDIA = "application/vnd.kadath.tree+json"
-EMPTY = Tree(files=())
 
 
 async def put_folder(blobs: Blobs, folder: Path) -> tuple[TreeRef, Tree]:
@@ -55,9 +55,9 @@ def lay_out(blobs: Blobs, sha256: str, cache: Path) -> Path:
     target = cache / sha256
     if target.exists():
         return target
-    temporary = cache / f".{sha256}.{os.getpid()}"
-    shutil.rmtree(temporary, ignore_errors=True)
-    temporary.mkdir(parents=True, mode=0o755)
+    cache.mkdir(parents=True, exist_ok=True, mode=0o755)
+    temporary = Path(tempfile.mkdtemp(prefix=f".{sha256}.", dir=cache))
+    temporary.chmod(0o755)
     for file in get_tree(blobs, sha256).files:
         _lay_file(blobs, file, temporary / file.path)
     try:
