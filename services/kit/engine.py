@@ -120,7 +120,7 @@ class Engine:
         self.contexts: dict[str, Context] = {}
         self.follower: Follower | None = None
         self.listeners: list[Callable[[Recorded], None]] = []
-        self._folds = _by_event(services, lambda s: [s] if s.handles else [])
+        self._folds = _by_event(services)
         self._reactions = {
             event: [(s, r) for s in services for r in s.reactions if event in r.on]
             for event in {e for s in services for r in s.reactions for e in r.on}
@@ -139,9 +139,6 @@ class Engine:
         if service not in state.views:
             state.views[service] = self.services[service].view(run, self.blobs.get)
         return state.views[service]
-
-    def known(self, run: str) -> bool:
-        return run in self.runs and self.runs[run].seq > 0
 
     def apply(self, recorded: Recorded) -> None:
         """Fold one event and ring everything it may concern."""
@@ -223,10 +220,6 @@ class Engine:
         loop = asyncio.get_running_loop()
         delay = min(0.05 * 2**count, 5.0)
         self._alarms[key] = loop.call_later(delay, self.ring, key)
-
-    def retry_parked(self, key: Key) -> None:
-        self._failures.pop(key, None)
-        self.ring(key)
 
     def _set_alarm(self, key: Key, reaction: Reaction) -> None:
         """A timer is never trusted: when it rings, the state decides."""
@@ -323,11 +316,9 @@ def envelopes_of(
     return envelopes
 
 
-def _by_event(
-    services: tuple[Service, ...], pick: Callable[[Service], list[Service]]
-) -> dict[type[Event], list[Service]]:
+def _by_event(services: tuple[Service, ...]) -> dict[type[Event], list[Service]]:
     table: dict[type[Event], list[Service]] = defaultdict(list)
     for service in services:
         for event in service.handles:
-            table[event].extend(pick(service))
+            table[event].append(service)
     return dict(table)

@@ -35,6 +35,7 @@ class Leases:
         self._inbox = client.new_inbox()
         self._failures: dict[int, int] = defaultdict(int)
         self._tasks: set[asyncio.Task[None]] = set()
+        self._asking: set[asyncio.Task[None]] = set()
         self._asked = 0
         self._closed = False
 
@@ -84,7 +85,8 @@ class Leases:
         self._tasks.discard(task)
         if not self._closed:
             asking = asyncio.create_task(self._ask())
-            self._tasks_of_asking = asking
+            self._asking.add(asking)  # the loop itself holds a task only weakly
+            asking.add_done_callback(self._asking.discard)
 
     async def _hold(self, message: Msg) -> None:
         heartbeat = asyncio.create_task(self._beat(message))

@@ -23,7 +23,6 @@ from services.kit.errors import (
 )
 
 MAX_EVENT_BYTES = 64 * 1024
-MAX_STRING_BYTES = 8 * 1024
 TRIES = 4
 SEQUENTIAL_LIMIT = 10
 # The sequence check runs before JetStream's duplicate check, so a retried append

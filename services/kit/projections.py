@@ -39,9 +39,7 @@ class Projector:
         self._queue: deque[Recorded] = deque()
         self._wake = asyncio.Event()
         self._wanted = asyncio.Event()
-        self._handled = {event for p in projections for event in p.handles}
         self._waiting: list[tuple[int, asyncio.Future[None]]] = []
-        self._offered = 0
         self.seq = 0
 
     async def start(self, head: int) -> None:
@@ -68,7 +66,6 @@ class Projector:
 
     def offer(self, recorded: Recorded) -> None:
         """Called by the follower for every event."""
-        self._offered = recorded.seq
         if recorded.seq > self.seq:
             self._queue.append(recorded)
             self._wake.set()

@@ -58,14 +58,6 @@ class Supervisor:
             await _end(unit, process)
         self._children.clear()
 
-    async def died(self) -> str:
-        """Wait until any child ends by itself; return its name."""
-        waits = {asyncio.create_task(p.wait()): unit for unit, p in self._children}
-        done, pending = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-        for task in pending:
-            task.cancel()
-        return waits[done.pop()].name
-
     async def _until_ready(self, unit: Unit, process: asyncio.subprocess.Process) -> None:
         deadline = asyncio.get_running_loop().time() + unit.ready_seconds
         pause = 0.01

@@ -43,12 +43,6 @@ def _export_spans(service: str) -> None:
     _tracer = provider.get_tracer("kadath")
 
 
-def use_tracer(tracer: "Tracer | None") -> None:
-    """For tests: spans go to this tracer."""
-    global _tracer
-    _tracer = tracer
-
-
 def flush() -> None:
     if _tracer is None:
         return

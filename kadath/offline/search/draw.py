@@ -23,10 +23,6 @@ class Draw:
     def pick(self, items: Sequence[T]) -> T:
         return items[self.below(len(items))]
 
-    def some(self, items: Sequence[T], count: int) -> list[T]:
-        """Different items, as many as asked for, in a random order."""
-        return self._random.sample(items, count)
-
     def weighted(self, items: Sequence[tuple[float, T]]) -> T:
         """One of the items, in proportion to their weights."""
         mark = self._random.random() * sum(weight for weight, _ in items)

@@ -13,7 +13,6 @@ from schemas.events.attempt import (
 from schemas.events.evidence import EvidenceFrozen, EvidenceUnavailable
 from services.sandbox.core.view import Attempt, View
 
-OUTAGE_EXIT = 69  # the organism's own sign that no model answered: nobody's failure
 SHORTEST_RESTART = 5.0
 
 

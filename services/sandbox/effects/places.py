@@ -1,7 +1,6 @@
 """Read-only folders that sandboxes mount: genomes, their bytecode, programs, evidence, states."""
 
 import asyncio
-import shutil
 from pathlib import Path
 
 from schemas import canonical, digest
@@ -61,7 +60,7 @@ class Places:
         ref, _ = await trees.put_files(self._blobs, contents)
         return trees.lay_out(self._blobs, ref.sha256, self._cache / "programs")
 
-    async def evidence(self, manifest: str, cumulative: bool, name: str) -> Path:
+    async def evidence(self, manifest: str, cumulative: bool) -> Path:
         """Only what the attempt made, unless the benchmark is cumulative."""
         tree = trees.get_tree(self._blobs, manifest)
         files = tuple(f for f in tree.files if cumulative or f.mark != "inherited")
@@ -73,9 +72,6 @@ class Places:
         if tree is None:
             return None
         return trees.lay_out(self._blobs, tree, self._cache / "states")
-
-    def drop(self, folder: Path) -> None:
-        shutil.rmtree(folder, ignore_errors=True)
 
     def _lock(self, key: str) -> asyncio.Lock:
         return self._locks.setdefault(key, asyncio.Lock())

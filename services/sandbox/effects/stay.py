@@ -116,7 +116,7 @@ async def measurement(context: Context, view: View, stay: Stay) -> Spec:
     assert queued.program is not None and queued.evidence is not None
     assert view.benchmark is not None
     program = program_of(view, queued.program)
-    evidence = await places.evidence(queued.evidence, view.benchmark.cumulative, stay.name)
+    evidence = await places.evidence(queued.evidence, view.benchmark.cumulative)
     facts = {
         "agent": queued.agent,
         "attempt": queued.attempt,
