@@ -41,6 +41,20 @@ def attempt_id(epoch: int, attempt_try: int, agent: str, suffix: str = "") -> st
     return f"e{epoch:03d}x{attempt_try}-{agent}" + (f"-{suffix}" if suffix else "")
 
 
+def reflection_attempt(reflection: str, attempt_try: int) -> str:
+    """The reflection `e002-a0003` runs in the attempt `e002x1-a0003-reflect`."""
+    epoch, _, agent = reflection.partition("-")
+    return f"{epoch}x{attempt_try}-{agent}-reflect"
+
+
+def reflection_of(attempt: str) -> str | None:
+    """The reflection that an attempt belongs to; None for one of another purpose."""
+    head, _, tail = attempt.partition("-")
+    if not tail.endswith("-reflect"):
+        return None
+    return f"{head.partition('x')[0]}-{tail.removesuffix('-reflect')}"
+
+
 def seed_of(*parts: object) -> int:
     """A 63-bit seed out of recorded facts; the only source of chance in a decision."""
     text = "/".join(str(part) for part in parts)

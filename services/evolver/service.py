@@ -50,10 +50,8 @@ def _reflecting(recorded: Recorded, view: View) -> Iterable[str]:
     if isinstance(recorded.data, RunResumed):
         return list(view.selection.reflections) if view.selection else ()
     if isinstance(recorded.data, AttemptFinished):
-        head, _, tail = recorded.entity_id.partition("-")
-        if not tail.endswith("-reflect"):
-            return ()
-        return (f"{head.partition('x')[0]}-{tail.removesuffix('-reflect')}",)
+        found = ids.reflection_of(recorded.entity_id)
+        return (found,) if found else ()
     name = recorded.entity_id
     return (name.removeprefix("r-"),) if name.startswith(("r-", "e")) else ()
 

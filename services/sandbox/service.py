@@ -31,10 +31,8 @@ def _measurements(recorded: Recorded, view: View) -> Iterable[str]:
 
 
 def _reflections(recorded: Recorded, view: View) -> Iterable[str]:
-    """`e002-a0003` reflects in the attempt `e002x1-a0003-reflect`."""
     tries = view.epoch.attempt_try if view.epoch else 1
-    names = [key.partition("-") for key in view.reflections]
-    return [f"{epoch}x{tries}-{agent}-reflect" for epoch, _, agent in names]
+    return [ids.reflection_attempt(key, tries) for key in view.reflections]
 
 
 def _trials(recorded: Recorded, view: View) -> Iterable[str]:

@@ -50,7 +50,7 @@ from schemas.events.selection import (
     SelectionClosed,
     SelectionCohortsAssigned,
 )
-from schemas.ids import epoch_id
+from schemas.ids import epoch_id, reflection_of
 from schemas.values.benchmark import Benchmark
 from services.evolver.core.cohorts import Cohorts
 
@@ -298,15 +298,13 @@ class View:
                 self.selection = Selection(data.epoch, data.attempt_try)
 
     def _finished(self, key: str, data: AttemptFinished) -> None:
-        head, _, tail = key.partition("-")
-        if tail.endswith("-reflect") and self.selection is not None:
-            found = self.selection.reflections.get(
-                f"{head.partition('x')[0]}-{tail.removesuffix('-reflect')}"
-            )
+        reflection = reflection_of(key)
+        if reflection is not None and self.selection is not None:
+            found = self.selection.reflections.get(reflection)
             if found is not None:
                 found.finished = data
         elif data.state_out is not None:
-            self.states[tail] = data.state_out.sha256
+            self.states[key.partition("-")[2]] = data.state_out.sha256
 
 
 def cohorts_of(content: bytes) -> Cohorts:

@@ -5,9 +5,8 @@ from datetime import datetime
 
 from schemas import Draft
 from schemas.events.attempt import AttemptQueued
-from schemas.events.reflection import ReflectionRequested
 from schemas.events.run import RunRequested
-from schemas.ids import attempt_id, epoch_id, seed_of
+from schemas.ids import attempt_id, epoch_id, reflection_of, seed_of
 from schemas.values.benchmark import Program
 from schemas.values.population import Member
 from schemas.values.runtime import Limits
@@ -77,7 +76,7 @@ def program_of(view: View, program: str) -> Program:
 
 def queue_reflection(view: View, about: str, now: datetime) -> list[Draft]:
     """A middle agent's own stay to rewrite itself, in its own state."""
-    found = reflection_of(view, about)
+    found = view.reflections.get(reflection_of(about) or "")
     if found is None or _taken(view, about) or view.stopping or view.terminal:
         return []
     assert view.request is not None and view.epoch is not None
@@ -95,12 +94,6 @@ def queue_reflection(view: View, about: str, now: datetime) -> list[Draft]:
         seed=benchmark_seed(view.request),
     )
     return [Draft(about, queued, view.epoch.epoch)]
-
-
-def reflection_of(view: View, attempt: str) -> ReflectionRequested | None:
-    """`e002x1-a0003-reflect` belongs to the reflection entity `e002-a0003`."""
-    head, _, tail = attempt.partition("-")
-    return view.reflections.get(f"{head.partition('x')[0]}-{tail.removesuffix('-reflect')}")
 
 
 def queue_trial(view: View, about: str, now: datetime) -> list[Draft]:
