@@ -4,6 +4,7 @@ Only the shape is here; what a *valid* benchmark is (weights, bounds, sources) i
 the architect: `services/architect/core/contract.py`.
 """
 
+from decimal import Decimal
 from typing import Annotated, Literal
 
 from pydantic import Field, StrictFloat, StrictInt
@@ -13,6 +14,12 @@ from schemas.refs import BlobRef, TreeRef
 
 Number = StrictInt | StrictFloat
 """A JSON number. Booleans and numeric strings are refused by the contract."""
+
+
+def exact(number: Number) -> Decimal:
+    """The decimal that a person wrote: 0.1 is a tenth, not its binary neighbour."""
+    return Decimal(str(number))
+
 
 Direction = Literal["higher", "lower"]
 Evidence = Literal["self", "agent", "kernel"]

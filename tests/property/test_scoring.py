@@ -5,10 +5,10 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.values.benchmark import Benchmark, Criterion, NumericLinear, ScoreRange
+from schemas.values.benchmark import Benchmark, Criterion, NumericLinear, ScoreRange, exact
 from services.architect.core.contract import Inventory, violations
 from services.grader.core.ranking import rank
-from services.grader.core.scoring import PLACES, Facts, exact, score
+from services.grader.core.scoring import PLACES, Facts, score
 from tests.support.given import agents, benchmark, measured, scored
 
 values = st.one_of(

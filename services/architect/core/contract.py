@@ -21,6 +21,7 @@ from schemas.values.benchmark import (
     NumericLinear,
     Source,
     TieBreak,
+    exact,
 )
 
 WEIGHT_TOTAL = Decimal(100)
@@ -267,11 +268,6 @@ def _ids(path: str, found: Sequence[str]) -> list[Violation]:
     broken = [_broken(f"{path}.{i}.id", "must not be blank") for i in blank]
     repeated = sorted({x for x in found if found.count(x) > 1})
     return [*broken, *(_broken(path, f"id {x!r} stands more than once") for x in repeated)]
-
-
-def exact(number: Number) -> Decimal:
-    """The decimal that a person wrote: 0.1 is a tenth, not its binary neighbour."""
-    return Decimal(str(number))
 
 
 def _finite(number: Number) -> bool:

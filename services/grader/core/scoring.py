@@ -22,6 +22,7 @@ from schemas.values.benchmark import (
     NumericLinear,
     Source,
     TieBreak,
+    exact,
 )
 from schemas.values.population import Outcome
 
@@ -78,11 +79,6 @@ def failed(
 ) -> Result:
     low = exact(benchmark.score_range.low).quantize(PLACES)
     return Result("failed", low, FAILED_TIE, (), failures, fraud, reason)
-
-
-def exact(number: Number) -> Decimal:
-    """The decimal that was written: 0.1 is a tenth."""
-    return Decimal(str(number))
 
 
 def pointed(document: Json, pointer: str) -> Json:
