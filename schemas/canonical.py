@@ -4,10 +4,13 @@ import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from pydantic import BaseModel
 
 from schemas.refs import BlobRef
+
+Row = TypeVar("Row", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,11 @@ def rows(items: Iterable[BaseModel]) -> Rows:
     plain = [item.model_dump(mode="json") for item in items]
     content = canonical(plain)
     return Rows(ref_of(content), len(plain), content)
+
+
+def listed(content: bytes, kind: type[Row]) -> list[Row]:
+    """What `rows` wrote, read back. Raises `ValueError` on anything else."""
+    return [kind.model_validate(row) for row in json.loads(content)]
 
 
 def _plain(value: object) -> object:

@@ -7,9 +7,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import NamedTuple
 
-from pydantic import TypeAdapter
-
 from schemas import BlobRef, Recorded
+from schemas.canonical import listed
 from schemas.events.agent import AgentBorn
 from schemas.events.attempt import AttemptCrashed, AttemptFinished
 from schemas.events.budget import BudgetExhausted, BudgetReserved, BudgetSettled
@@ -42,7 +41,6 @@ HANDLES = (
     MemoryPublished, MemoryRated, AgentBorn, AttemptCrashed, AttemptFinished,
     SelectionCohortsAssigned, EpochOpened, EpochExecutionClosed,
 )  # fmt: skip
-ROWS: TypeAdapter[list[CohortRow]] = TypeAdapter(list[CohortRow])
 NOT_ITS_OWN = ("lease_lost", "start_failed")
 
 
@@ -169,7 +167,7 @@ class View:
             case AgentBorn() as data:
                 self.ancestry.born(data, recorded.seq)
             case SelectionCohortsAssigned() as data:
-                self.trust.assign(data.epoch, ROWS.validate_json(self._read(data.cohorts)))
+                self.trust.assign(data.epoch, listed(self._read(data.cohorts), CohortRow))
             case _:
                 self._of_run(recorded)
 

@@ -1,10 +1,9 @@
 """Who stays, who adapts, who goes; and the one batch that changes the population."""
 
-import json
 from datetime import datetime
 
 from schemas import Draft, ids
-from schemas.canonical import rows
+from schemas.canonical import listed, rows
 from schemas.events.agent import AgentArchived, AgentBorn, AgentGenomeActivated
 from schemas.events.birth import BirthSettled
 from schemas.events.selection import SelectionClosed, SelectionCohortsAssigned
@@ -47,7 +46,7 @@ def _cohorts(view: View, board: list[RankedRow]) -> Cohorts:
 
 def board_of(view: View) -> list[RankedRow]:
     assert view.board is not None
-    return [RankedRow.model_validate(row) for row in json.loads(view.read(view.board.rows))]
+    return listed(view.read(view.board.rows), RankedRow)
 
 
 def turn_over(view: View, about: str, now: datetime) -> list[Draft]:

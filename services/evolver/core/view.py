@@ -1,10 +1,10 @@
 """What the evolver knows about a run."""
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from schemas import BlobRef, GenomeRef, Recorded
+from schemas.canonical import listed
 from schemas.events.agent import AgentArchived, AgentBorn, AgentGenomeActivated
 from schemas.events.attempt import AttemptFinished
 from schemas.events.birth import (
@@ -52,6 +52,7 @@ from schemas.events.selection import (
 )
 from schemas.ids import epoch_id, reflection_of
 from schemas.values.benchmark import Benchmark
+from schemas.values.population import CohortRow
 from services.evolver.core.cohorts import Cohorts
 
 HANDLES = (
@@ -308,6 +309,6 @@ class View:
 
 
 def cohorts_of(content: bytes) -> Cohorts:
-    rows = json.loads(content)
-    names = {c: tuple(r["agent"] for r in rows if r["cohort"] == c) for c in Cohorts._fields}
+    rows = listed(content, CohortRow)
+    names = {c: tuple(r.agent for r in rows if r.cohort == c) for c in Cohorts._fields}
     return Cohorts(**names)

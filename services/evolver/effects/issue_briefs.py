@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 
 from schemas import Draft, Event, Recorded, ref_of
+from schemas.canonical import listed
 from schemas.commands.complete import Completion, CompletionFailed
 from schemas.events.brief import (
     BriefDossierQueued,
@@ -40,10 +41,7 @@ def brief_due(view: View, recorded: Recorded) -> bool:
 async def review_dossier(context: Context, recorded: Recorded) -> None:
     queued = recorded.data
     assert isinstance(queued, BriefDossierQueued)
-    items = [
-        brief.Fragment.model_validate(row)
-        for row in json.loads(context.blobs.get(queued.fragments))
-    ]
+    items = listed(context.blobs.get(queued.fragments), brief.Fragment)
     payload: dict[str, object] = {"fragments": [item.model_dump() for item in items]}
     about = f"{recorded.entity_id}/{queued.part}"
     reply = await ask(context, recorded, "tweaker_dossier", about, payload, queued.tries)

@@ -1,16 +1,16 @@
 """The start of a judgement: what is there, what is missing, what has to be measured."""
 
 import fnmatch
-import json
 from datetime import datetime
 
 from schemas import Draft
+from schemas.canonical import listed
 from schemas.events.evidence import EvidenceFrozen
 from schemas.events.grading import GradingOpened
 from schemas.events.measurement import MeasurementRequested
 from schemas.ids import seed_of
 from schemas.values.benchmark import Benchmark, Judged, RequiredOutput
-from schemas.values.population import AttemptRow
+from schemas.values.population import AttemptRow, Member
 from schemas.values.tree import Tree
 from services.grader.core.view import View
 
@@ -39,8 +39,8 @@ def open_grading(view: View, about: str, now: datetime) -> list[Draft]:
 def _genome(view: View, row: AttemptRow) -> str:
     """Without evidence the genome is the one that the epoch opened with."""
     assert view.epoch is not None
-    members = json.loads(view.read(view.epoch.agents))
-    return str(next(m["genome"] for m in members if m["agent"] == row.agent))
+    members = listed(view.read(view.epoch.agents), Member)
+    return next(member.genome for member in members if member.agent == row.agent)
 
 
 def forced_failure(

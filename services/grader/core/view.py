@@ -1,10 +1,10 @@
 """What the grader knows about a run."""
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from schemas import BlobRef, Recorded
+from schemas.canonical import listed
 from schemas.events.attempt import AttemptFinished
 from schemas.events.epoch import EpochAbandoned, EpochExecutionClosed, EpochOpened
 from schemas.events.evidence import EvidenceFrozen
@@ -118,8 +118,8 @@ class View:
                 self._open(data)
             case EpochExecutionClosed():
                 self.closed = data
-                rows = json.loads(self.read(data.attempts))
-                self.rows = {row["attempt"]: AttemptRow.model_validate(row) for row in rows}
+                rows = listed(self.read(data.attempts), AttemptRow)
+                self.rows = {row.attempt: row for row in rows}
             case ScoreComputed():
                 self.scores[data.attempt] = data
                 if data.attempt in self.judging:

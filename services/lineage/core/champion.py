@@ -2,12 +2,9 @@
 
 from typing import NamedTuple
 
-from pydantic import TypeAdapter
-
+from schemas.canonical import listed
 from schemas.values.population import RankedRow
 from services.lineage.core.view import View
-
-_BOARD: TypeAdapter[list[RankedRow]] = TypeAdapter(list[RankedRow])
 
 
 class Winner(NamedTuple):
@@ -18,7 +15,7 @@ class Winner(NamedTuple):
 
 
 def board(view: View, epoch: int) -> list[RankedRow]:
-    return _BOARD.validate_json(view.read(view.boards[epoch].rows))
+    return listed(view.read(view.boards[epoch].rows), RankedRow)
 
 
 def winner(view: View) -> Winner | None:

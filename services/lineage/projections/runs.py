@@ -4,9 +4,8 @@ from collections.abc import Callable
 from decimal import Decimal
 from statistics import median
 
-from pydantic import TypeAdapter
-
 from schemas import BlobRef, Event, Recorded
+from schemas.canonical import listed
 from schemas.events.benchmark import (
     BenchmarkApproved,
     BenchmarkDeclined,
@@ -42,7 +41,6 @@ from schemas.values.population import RankedRow
 from services.lineage.projections.writes import Write, run_set, update, upsert
 
 Read = Callable[[BlobRef], bytes]
-_BOARD: TypeAdapter[list[RankedRow]] = TypeAdapter(list[RankedRow])
 
 HANDLES: tuple[type[Event], ...] = (
     RunRequested, BenchmarkDraftQueued, BenchmarkDrafted, BenchmarkDraftFailed, BenchmarkApproved,
@@ -148,7 +146,7 @@ def _moved(recorded: Recorded, epoch: int, phase: str) -> list[Write]:
 
 
 def _published(recorded: Recorded, event: LeaderboardPublished, read: Read) -> list[Write]:
-    board = _BOARD.validate_json(read(event.rows))
+    board = listed(read(event.rows), RankedRow)
     key = {"run": recorded.run, "epoch": event.epoch}
     gone = Write("delete from leaderboard where run = $1 and epoch = $2", tuple(key.values()))
     lines = [

@@ -1,9 +1,9 @@
 """Who gets an attempt: one entity each for epochs, measurements, reflections and trials."""
 
-import json
 from datetime import datetime
 
 from schemas import Draft
+from schemas.canonical import listed
 from schemas.events.attempt import AttemptQueued
 from schemas.events.run import RunRequested
 from schemas.ids import attempt_id, epoch_id, reflection_of, seed_of
@@ -22,7 +22,7 @@ def queue_epoch(view: View, about: str, now: datetime) -> list[Draft]:
         return []
     if about != epoch_id(epoch.epoch):  # a doorbell of an earlier epoch, rung after a restart
         return []
-    members = [Member.model_validate(row) for row in json.loads(view.read(epoch.agents))]
+    members = listed(view.read(epoch.agents), Member)
     drafts = []
     for member in members:
         attempt = attempt_id(epoch.epoch, epoch.attempt_try, member.agent)

@@ -1,10 +1,9 @@
 """The whole process manager: given everything that is true, what is due? One function a phase."""
 
-import json
 from datetime import datetime, timedelta
 
 from schemas import Draft, Event, ids
-from schemas.canonical import rows
+from schemas.canonical import listed, rows
 from schemas.events.epoch import (
     EpochAbandoned,
     EpochClosed,
@@ -218,7 +217,7 @@ def _stalled(view: View, epoch: EpochView, now: datetime) -> list[Draft]:
 
 def _graded(view: View, epoch: EpochView) -> list[Draft]:
     assert view.request is not None and epoch.leaderboard is not None
-    board = [RankedRow.model_validate(row) for row in _json_rows(view, epoch)]
+    board = listed(view.read(epoch.leaderboard.rows), RankedRow)
     if epoch.leaderboard.successes == 0:
         failed = RunFailed(reason="no_success", epoch=epoch.number)
         return [_epoch(epoch, EpochClosed(epoch=epoch.number, next="failed")), _run(failed)]
@@ -238,12 +237,6 @@ def _completed(epoch: EpochView, best: RankedRow) -> RunCompleted:
         champion=Champion(agent=best.agent, genome=best.genome, score=best.score),
         leaderboard_sha=epoch.leaderboard.rows.sha256,
     )
-
-
-def _json_rows(view: View, epoch: EpochView) -> list[object]:
-    assert epoch.leaderboard is not None
-    found: list[object] = json.loads(view.read(epoch.leaderboard.rows))
-    return found
 
 
 def _gate(view: View, boundary: str) -> list[Draft]:

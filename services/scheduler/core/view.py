@@ -1,12 +1,12 @@
 """What the scheduler knows about a run: a fold of everybody's facts, read-only to decisions."""
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
 from schemas import BlobRef, Recorded
+from schemas.canonical import listed
 from schemas.events.agent import AgentArchived, AgentBorn, AgentGenomeActivated
 from schemas.events.attempt import (
     AttemptCrashed,
@@ -158,7 +158,7 @@ class View:
         match data:
             case EpochOpened():
                 self.last_attempt_event = recorded.envelope.occurred_at
-                members = [Member.model_validate(row) for row in _rows(self.read(data.agents))]
+                members = listed(self.read(data.agents), Member)
                 attempts = {
                     attempt_id(data.epoch, data.attempt_try, m.agent): m.agent for m in members
                 }
@@ -234,11 +234,6 @@ class View:
                 self.trouble = PauseWish("now", "grading_interrupted", data.reason)
             case BudgetExhausted():
                 self.wish = PauseWish("epoch", "budget", f"{data.limit} of {data.scope} used up")
-
-
-def _rows(content: bytes) -> list[object]:
-    rows: list[object] = json.loads(content)
-    return rows
 
 
 HANDLES = (
