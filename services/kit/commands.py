@@ -6,16 +6,20 @@ from typing import Any
 from faststream import AckPolicy
 from faststream.nats import NatsBroker, NatsMessage
 from nats.aio.client import Client
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json
 
 from schemas import Actor, subjects
 from schemas.base import Value
 from schemas.commands import Accepted, Command, Refused
+from schemas.commands.complete import Complete, Completion, CompletionFailed
 from services.kit.engine import Context
 from services.kit.service import Handler, Rpc
 
 logger = logging.getLogger(__name__)
+
+COMPLETE_SECONDS = 900
+COMPLETED: TypeAdapter[Completion | CompletionFailed] = TypeAdapter(Completion | CompletionFailed)
 
 
 class Denied(Exception):
@@ -97,6 +101,13 @@ def _encoded(value: Value) -> bytes:
 def _first(error: ValidationError) -> str:
     details = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()[:5]]
     return "; ".join(details)
+
+
+async def complete(context: Context, request: Complete) -> Completion | CompletionFailed:
+    """A specialist's model call, recorded before it is answered."""
+    return COMPLETED.validate_json(
+        await context.call("broker", "complete", request, timeout=COMPLETE_SECONDS)
+    )
 
 
 async def send(client: Client, service: str, command: Command, timeout: float = 20.0) -> Accepted:

@@ -2,17 +2,15 @@
 
 from pathlib import Path
 
-from pydantic import TypeAdapter
-
 from schemas import Recorded
-from schemas.commands.complete import Complete, Completion, CompletionFailed
+from schemas.commands.complete import Complete, CompletionFailed
 from schemas.events.benchmark import BenchmarkDraftQueued
 from services.architect.core import drafting
 from services.architect.core.view import View
+from services.kit.commands import complete
 from services.kit.engine import Context
 
 PROMPT = (Path(__file__).parent.parent / "prompts" / "architect.md").read_text()
-REPLY: TypeAdapter[Completion | CompletionFailed] = TypeAdapter(Completion | CompletionFailed)
 
 
 def due(view: View, recorded: Recorded) -> bool:
@@ -35,7 +33,7 @@ async def draft(context: Context, recorded: Recorded) -> None:
         system=PROMPT,
         payload=await context.blobs.put(content),
     )
-    reply = REPLY.validate_json(await context.call("broker", "complete", request, timeout=900))
+    reply = await complete(context, request)
     if isinstance(reply, CompletionFailed):
         drafts = drafting.failed(f"{reply.kind}: {reply.detail}", queued.repair + 1)
     else:

@@ -2,14 +2,12 @@
 
 from pathlib import Path
 
-from pydantic import TypeAdapter
-
 from schemas import Recorded, canonical
 from schemas.commands.complete import Complete, Completion, CompletionFailed
+from services.kit.commands import complete
 from services.kit.engine import Context
 
 PROMPTS = Path(__file__).parent.parent / "prompts"
-REPLY: TypeAdapter[Completion | CompletionFailed] = TypeAdapter(Completion | CompletionFailed)
 
 
 async def ask(
@@ -33,4 +31,4 @@ async def ask(
         system=(PROMPTS / f"{answer}.md").read_text(),
         payload=await context.blobs.put(canonical(payload)),
     )
-    return REPLY.validate_json(await context.call("broker", "complete", request, timeout=900))
+    return await complete(context, request)

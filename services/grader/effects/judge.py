@@ -6,8 +6,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from pydantic import TypeAdapter
-
 from schemas import Draft, Recorded, canonical, ref_of
 from schemas.commands.complete import Complete, Completion, CompletionFailed
 from schemas.events.grading import (
@@ -21,10 +19,10 @@ from schemas.values.benchmark import Judged
 from services.grader.core import grading
 from services.grader.core.facts import facts_violations, review_violations
 from services.grader.core.view import View
+from services.kit.commands import complete
 from services.kit.engine import Context
 
 PROMPTS = Path(__file__).parent.parent / "prompts"
-REPLY: TypeAdapter[Completion | CompletionFailed] = TypeAdapter(Completion | CompletionFailed)
 
 
 class Step(NamedTuple):
@@ -132,7 +130,7 @@ async def _ask(
         system=(PROMPTS / f"{step.stage}.md").read_text(),
         payload=await context.blobs.put(canonical(payload)),
     )
-    return REPLY.validate_json(await context.call("broker", "complete", request, timeout=900))
+    return await complete(context, request)
 
 
 async def _conclude(
