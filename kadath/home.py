@@ -6,14 +6,17 @@ import json
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 ROOT_STATE = Path("/var/lib/kadath")
 SYSTEM_USER = "kadath"
+STOP_SECONDS = 30
 
 
 class HomeBusy(RuntimeError):
@@ -138,6 +141,18 @@ def is_held(home: Home) -> bool:
         return True
     except OSError:
         return False
+
+
+def stop_kernel(home: Home) -> bool:
+    """End the kernel of this home and wait until it has let go; False: none runs."""
+    kernel = running_kernel(home)
+    if kernel is None:
+        return False
+    os.kill(kernel.pid, signal.SIGTERM)
+    deadline = time.monotonic() + STOP_SECONDS
+    while is_held(home) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return True
 
 
 def announce(home: Home, kernel: Kernel) -> None:

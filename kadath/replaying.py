@@ -2,9 +2,7 @@
 
 import contextlib
 import os
-import signal
 import tempfile
-import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +12,6 @@ import asyncpg
 from kadath import home, keys, postgres
 from kadath.audit import redecide
 from kadath.cli.client import Session
-from kadath.home import Home
 from schemas import Recorded, canonical, digest, subjects
 from schemas.events.leaderboard import LeaderboardPublished
 from schemas.events.run import RunRequested
@@ -90,13 +87,3 @@ def request_of(log: list[Recorded]) -> RunRequested:
     """What the run was asked for, to ask for it once more; a person need not approve again."""
     request = next(r.data for r in log if isinstance(r.data, RunRequested))
     return request.model_copy(update={"approve": "automatic", "name": f"tape of {request.name}"})
-
-
-def stop_kernel(where: Home) -> None:
-    """A tape needs a kernel of its own; the one that runs goes on at its next start."""
-    kernel = home.running_kernel(where)
-    if kernel is None:
-        return
-    os.kill(kernel.pid, signal.SIGTERM)
-    while home.is_held(where):
-        time.sleep(0.05)

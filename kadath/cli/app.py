@@ -84,6 +84,7 @@ def main() -> None:
     from kadath.cli import commands_audit, commands_kernel, commands_rules, commands_runs
     from kadath.cli.client import KernelFailed, WrongVersion
     from kadath.cli.demo import DemoFailed
+    from kadath.cli.exporting import ExportRefused
     from kadath.home import HomeBusy, HomeUnusable
     from services.kit.commands import Denied
     from services.kit.supervisor import ChildFailed
@@ -98,6 +99,8 @@ def main() -> None:
         fail(str(error), 5)
     except DemoFailed as error:
         fail(str(error), 4, "kadath resume RUN, or kadath events RUN")
+    except ExportRefused as error:
+        fail(str(error), 1)
     except LookupError as error:
         fail(f"not found: {error}", 3, "kadath runs")
     except KeyboardInterrupt:

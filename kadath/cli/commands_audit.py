@@ -7,6 +7,7 @@ from typing import Annotated, Any, Optional
 
 import typer
 
+from kadath import home
 from kadath.cli import watching
 from kadath.cli.app import Json, Run, app, emit, run_async, run_kernel, where
 from kadath.cli.client import Session, session
@@ -87,7 +88,7 @@ async def _tape(run: str) -> dict[str, Any]:
     from services.kit import edges
 
     at = where()
-    replaying.stop_kernel(at)
+    home.stop_kernel(at)  # a tape needs a kernel of its own; runs go on at the next start
     async with embedded(at, tape=run) as state:
         announce(at, state)
         async with session(at) as client:

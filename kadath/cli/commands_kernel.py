@@ -1,10 +1,7 @@
 """The kernel itself: up, down, doctor, demo."""
 
 import asyncio
-import os
-import signal
 import sys
-import time
 from pathlib import Path
 from typing import Annotated
 
@@ -34,15 +31,7 @@ def up(
 @app.command()
 def down() -> None:
     """Stop the kernel of this home; runs go on where they were at its next start."""
-    kernel = home.running_kernel(where())
-    if kernel is None:
-        typer.echo("no kernel runs here")
-        return
-    os.kill(kernel.pid, signal.SIGTERM)
-    deadline = time.monotonic() + 30
-    while home.is_held(where()) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    typer.echo("stopped")
+    typer.echo("stopped" if home.stop_kernel(where()) else "no kernel runs here")
 
 
 @app.command()

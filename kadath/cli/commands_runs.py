@@ -8,13 +8,12 @@ from typing import Annotated, Any
 import typer
 from pydantic import ValidationError
 
-from kadath.cli import requests, watching
-from kadath.cli.app import Json, Run, app, emit, fail, run_async, where
+from kadath.cli import exporting, requests, watching
+from kadath.cli.app import Json, Run, app, emit, run_async, where
 from kadath.cli.client import Session, session
 from kadath.cli.render import console, epochs_table, facts, listing
 from schemas import Recorded, encode, ids, subjects
 from schemas.commands.benchmark import ApproveBenchmark, DeclineBenchmark, RequestRevision
-from schemas.commands.export import ExportRun
 from schemas.commands.run import CancelRun, PauseRun, RequestRun, ResumeRun
 from schemas.events.benchmark import BenchmarkDrafted
 from schemas.events.run import RunRequested
@@ -279,7 +278,7 @@ def cancel(run: Run, reason: str = "") -> None:
     _send("scheduler", CancelRun(run=run, command=edges.uuid7(), reason=reason), f"{run} ends")
 
 
-def _send(service: str, command: PauseRun | ResumeRun | CancelRun | ExportRun, said: str) -> None:
+def _send(service: str, command: PauseRun | ResumeRun | CancelRun, said: str) -> None:
     async def work() -> None:
         async with session(where()) as client:
             await client.send(service, command)
@@ -323,21 +322,9 @@ def events(run: Run, follow: bool = False, as_json: Json = False) -> None:
 @app.command()
 def export(run: Run, to: Annotated[Path | None, typer.Option(help="a new folder")] = None) -> None:
     """Write the run as a directory that stands by itself: champion, log, evidence, manifest."""
-    from schemas.events.export import ExportCompleted, ExportFailed
 
     async def work() -> None:
-        target = (to or where().folder / "exports" / run).absolute()
         async with session(where()) as client:
-            command = ExportRun(run=run, command=edges.uuid7(), path=str(target))
-            done = await client.send("lineage", command)
-            until = lambda r: (  # noqa: E731
-                isinstance(r.data, (ExportCompleted, ExportFailed))
-                and (not done.events or r.seq > 0)
-            )
-            async for recorded in client.events(f"kadath.evt.{run}.export.>", until):
-                last = recorded.data
-        if isinstance(last, ExportFailed):
-            fail(f"export failed: {last.reason}", 1)
-        typer.echo(str(target))
+            typer.echo(str(await exporting.export(client, run, to)))
 
     run_async(work())

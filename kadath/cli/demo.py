@@ -4,17 +4,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kadath.cli import render
-from kadath.cli.client import Session, session
+from kadath.cli.client import session
+from kadath.cli.exporting import export
 from kadath.cli.offline import offline_model
 from kadath.cli.requests import Size, demo_request
 from kadath.cli.watching import Outcome, watch
 from kadath.home import Home
 from kadath.offline.demos import DEMOS
 from schemas import Recorded, canonical, digest, ids
-from schemas.commands.export import ExportRun
 from schemas.commands.run import RequestRun
 from schemas.events.attempt import AttemptFinished
-from schemas.events.export import ExportCompleted, ExportFailed
 from schemas.events.leaderboard import LeaderboardPublished
 from schemas.events.run import RunLocked
 from services.kit import edges, trees
@@ -44,7 +43,7 @@ async def demo(where: Home, name: str, strategy: str, seed: int, size: Size, qui
         outcome = await watch(client, run, None if quiet else Progress(run, name))
         if outcome.completed is None:
             raise DemoFailed(how_it_stands(run, outcome))
-        path = await champion(client, run)
+        path = await export(client, run) / "champion"
         return Done(result(run, seed, outcome, path, found.published_best), outcome.rows)
 
 
@@ -74,18 +73,6 @@ def how_it_stands(run: str, outcome: Outcome) -> str:
     if outcome.failed is not None:
         return f"{run} failed ({outcome.failed.reason}): {outcome.failed.detail}"
     return f"{run} was cancelled"
-
-
-async def champion(client: Session, run: str) -> Path:
-    """Export the run and return the folder of its champion."""
-    target = client.home.folder / "exports" / run
-    target.parent.mkdir(exist_ok=True)
-    await client.send("lineage", ExportRun(run=run, command=edges.uuid7(), path=str(target)))
-    until = lambda r: isinstance(r.data, (ExportCompleted, ExportFailed))  # noqa: E731
-    async for recorded in client.events(f"kadath.evt.{run}.export.>", until):
-        if isinstance(recorded.data, ExportFailed):
-            raise DemoFailed(f"export of {run} failed: {recorded.data.reason}")
-    return target / "champion"
 
 
 def result(

@@ -118,6 +118,15 @@ def _flip(path: Path) -> None:
     path.write_bytes(content)
 
 
+def test_a_second_export_goes_where_it_is_told(ran: Ran, tmp_path: Path) -> None:
+    """Folders on the way are made; a folder that is there already is never written over."""
+    target = tmp_path / "not" / "there" / "yet"
+    told = kadath(ran.machine, "export", ran.first["run"], "--to", str(target))
+    assert told.strip() == str(target)
+    kadath(ran.machine, "verify", str(target))
+    kadath(ran.machine, "export", ran.first["run"], "--to", str(target), code=1)
+
+
 def test_an_external_subscriber_follows_a_live_run(ran: Ran, tmp_path: Path) -> None:
     """Twenty lines that know `schemas` and a NATS client, nothing else."""
     from kadath import home
