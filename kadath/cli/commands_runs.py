@@ -13,6 +13,7 @@ from kadath.cli.app import Json, Run, app, emit, run_async, where
 from kadath.cli.client import Session, session
 from kadath.cli.render import console, epochs_table, facts, listing
 from schemas import Recorded, encode, ids, subjects
+from schemas.commands import Command
 from schemas.commands.benchmark import ApproveBenchmark, DeclineBenchmark, RequestRevision
 from schemas.commands.run import CancelRun, PauseRun, RequestRun, ResumeRun
 from schemas.events.benchmark import BenchmarkDrafted
@@ -207,50 +208,50 @@ async def _latest_draft(client: Session, run: str) -> BenchmarkDrafted:
 @app.command()
 def approve(run: Run) -> None:
     """Approve the latest draft of the benchmark; the run locks it and starts."""
-
-    async def work() -> None:
-        async with session(where()) as client:
-            draft = await _latest_draft(client, run)
-            command = ApproveBenchmark(
-                run=run, command=edges.uuid7(), draft_no=draft.draft_no,
-                benchmark_sha=draft.benchmark.sha256,
-            )  # fmt: skip
-            await client.send("architect", command)
-        typer.echo(f"approved draft {draft.draft_no}")
-
-    run_async(work())
+    _answer_draft(
+        run,
+        lambda draft: ApproveBenchmark(
+            run=run, command=edges.uuid7(), draft_no=draft.draft_no,
+            benchmark_sha=draft.benchmark.sha256,
+        ),
+        "approved",
+    )  # fmt: skip
 
 
 @app.command()
 def decline(run: Run, reason: str = "") -> None:
     """Decline the draft; the run stays, inactive and revisable."""
-
-    async def work() -> None:
-        async with session(where()) as client:
-            draft = await _latest_draft(client, run)
-            command = DeclineBenchmark(
-                run=run, command=edges.uuid7(), draft_no=draft.draft_no, reason=reason
-            )
-            await client.send("architect", command)
-        typer.echo("declined")
-
-    run_async(work())
+    _answer_draft(
+        run,
+        lambda draft: DeclineBenchmark(
+            run=run, command=edges.uuid7(), draft_no=draft.draft_no, reason=reason
+        ),
+        "declined",
+    )
 
 
 @app.command()
 def revise(run: Run, notes: Annotated[str, typer.Option(help="what to change")]) -> None:
     """Ask the Architect for another draft."""
+    _answer_draft(
+        run,
+        lambda draft: RequestRevision(
+            run=run, command=edges.uuid7(), draft_no=draft.draft_no, notes=notes
+        ),
+        "asked for another draft after",
+    )
 
-    async def work() -> None:
+
+def _answer_draft(run: str, answer: Callable[[BenchmarkDrafted], Command], said: str) -> None:
+    """Send what a person says about the latest draft."""
+
+    async def work() -> int:
         async with session(where()) as client:
             draft = await _latest_draft(client, run)
-            command = RequestRevision(
-                run=run, command=edges.uuid7(), draft_no=draft.draft_no, notes=notes
-            )
-            await client.send("architect", command)
-        typer.echo("a new draft is on its way")
+            await client.send("architect", answer(draft))
+            return draft.draft_no
 
-    run_async(work())
+    typer.echo(f"{said} draft {run_async(work())}")
 
 
 @app.command()
