@@ -1,12 +1,11 @@
 """What an attempt costs the kernel: CPU of kernel, nats-server and PostgreSQL, and memory.
 
-A real run of the sorting demo: real sandboxes, the real seed, the offline model over HTTP as the
-instant model. That is more than a trivial attempt: its organism makes up to four model calls, its
-candidate is measured in a sandbox of its own, and set-up and genesis are counted too; so the
-figures lie on the dear side. The sandboxes' own CPU (bwrap, organism, freezer, measuring program)
-and the model's are left out: they are other processes, and the kernel's reaped children are not
-counted. Both strategies run the same number of epochs; only attempts of epochs are counted as
-attempts, so reflections, trials and births are part of their price.
+A real run: real sandboxes, a trivial genome with one model call (`trivial.py`), the offline model
+over HTTP as the instant model, a candidate measured in a sandbox of its own. Set-up and genesis are
+counted too. The sandboxes' own CPU (bwrap, organism, freezer, measuring program) and the model's
+are left out: they are other processes, and the kernel's reaped children are not counted. Both
+strategies run the same number of epochs; only attempts of epochs are counted as attempts, so
+reflections, trials and births are part of their price.
 """
 
 import asyncio
@@ -15,15 +14,18 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import psutil
 
+from bench import trivial
 from bench.report import Figure
 from bench.watching import completed
 from kadath.cli.requests import Size
 from schemas import Recorded, subjects
 from schemas.events.attempt import AttemptFinished, AttemptStarted
 from schemas.events.run import RunRequested, Strategy
+from services.kit.blobs import FileBlobs
 from tests.support.machine import Machine, offline_model
 
 
@@ -33,21 +35,28 @@ def cpu(process: psutil.Process) -> float:
     return times.user + times.system
 
 
-def kernel_cpu(kernel: psutil.Process) -> float:
-    """The kernel, nats-server, and every PostgreSQL process, with what PostgreSQL has reaped."""
-    total = cpu(kernel)
+class Spent(NamedTuple):
+    """CPU seconds by program; PostgreSQL's with what it has reaped."""
+
+    kernel: float
+    nats: float
+    postgres: float
+
+    def __sub__(self, other: "Spent") -> "Spent":
+        return Spent(*(a - b for a, b in zip(self, other, strict=True)))
+
+
+def spent(kernel: psutil.Process) -> Spent:
+    nats = postgres = 0.0
     for child in kernel.children(recursive=True):
-        try:
+        with contextlib.suppress(psutil.NoSuchProcess):
             name = child.name()
             if name.startswith("nats-server"):
-                total += cpu(child)
+                nats += cpu(child)
             elif name.startswith("postgres"):
                 times = child.cpu_times()
-                total += times.user + times.system
-                total += times.children_user + times.children_system
-        except psutil.NoSuchProcess:
-            continue
-    return total
+                postgres += cpu(child) + times.children_user + times.children_system
+    return Spent(cpu(kernel), nats, postgres)
 
 
 def memory_mib(kernel: psutil.Process) -> float:
@@ -66,15 +75,19 @@ async def measured(
     """(kernel CPU in ms an attempt, events) of one run."""
     assert machine.process is not None
     kernel = psutil.Process(machine.process.pid)
-    before = kernel_cpu(kernel)
-    run = await machine.request(url, "sorting_network", size, strategy=Strategy(births=births))
+    before = spent(kernel)
+    files = await trivial.starter(FileBlobs(machine.where.state / "blobs"))
+    strategy = Strategy(births=births)
+    run = await machine.request(url, "sorting_network", size, starter=files, strategy=strategy)
     await completed(machine, run)
-    used = kernel_cpu(kernel) - before
+    used = spent(kernel) - before
     async with machine.client() as client:
         log = [r async for r in client.events(subjects.of_run(run), lambda r: False, False)]
     attempts = len(_finished(log))
     assert attempts == size.population * size.epochs
-    return 1000 * used / attempts, log
+    shares = (f"{name} {1000 * seconds / attempts:.1f}" for name, seconds in used._asdict().items())
+    print(f"# ms an attempt, {'default' if births else 'no births'}: {', '.join(shares)}")
+    return 1000 * sum(used) / attempts, log
 
 
 def figures(attempts: int) -> list[Figure]:
