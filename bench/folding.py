@@ -15,7 +15,7 @@ from bench import history
 from bench.history import History
 from bench.report import Figure
 from kadath.embedded import all_services
-from schemas import CATALOGUE, Recorded, decode, subjects
+from schemas import CATALOGUE, Recorded, subjects
 from schemas.events import SERVICES
 from services.kit.blobs import Blobs, FileBlobs
 from services.kit.connections import connect
@@ -74,7 +74,7 @@ async def rebuild_seconds(dsn: str, bodies: list[bytes], blobs: Blobs) -> float:
 
 
 def _decoded(bodies: list[bytes]) -> Iterator[Recorded]:
-    return (Recorded(seq, decode(body, CATALOGUE)) for seq, body in enumerate(bodies, start=1))
+    return (Recorded.read(seq, body, CATALOGUE) for seq, body in enumerate(bodies, start=1))
 
 
 async def measured(running: Kernel, found: History, count: int) -> list[Figure]:

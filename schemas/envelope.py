@@ -42,10 +42,22 @@ class Envelope(Value):
 
 
 class Recorded(NamedTuple):
-    """An event as the log holds it. `seq` is its stream sequence."""
+    """An event as the log holds it.
+
+    `seq` is its stream sequence; `body` its bytes exactly as stored, empty for an event
+    that was never read from a log.
+    """
 
     seq: int
     envelope: Envelope
+    body: bytes = b""
+
+    @classmethod
+    def read(
+        cls, seq: int, body: bytes, catalogue: Mapping[tuple[str, int], type[Event]]
+    ) -> "Recorded":
+        """Parse a stored body. Raises `ValueError`."""
+        return cls(seq, decode(body, catalogue), body)
 
     @property
     def data(self) -> Event:

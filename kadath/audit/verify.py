@@ -5,10 +5,10 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from kadath.audit import ed25519, redecide
-from schemas import CATALOGUE, BlobRef, Recorded, canonical, decode, ids
+from schemas import CATALOGUE, BlobRef, Recorded, canonical, ids
 from schemas.events.chain import ChainHeaded
 from schemas.values.tree import Tree
 from services.lineage.core import chain, references
@@ -19,11 +19,6 @@ MANIFEST = "export-manifest.json"
 SIGNED_BY = ("public_key", "fingerprint", "signature")
 PRODUCTS = ("champion/candidate.json",)  # what running the champion leaves; nothing reads it here
 MARK = b', "event": '
-
-
-class Line(NamedTuple):
-    recorded: Recorded
-    body: bytes
 
 
 @dataclass
@@ -124,14 +119,13 @@ def _walk(folder: Path, report: Report) -> Iterator[tuple[str, Path]]:
 def _content(folder: Path, manifest: dict[str, Any], report: Report) -> None:
     """What the files say: chain, identities, blobs, champion, decisions."""
     try:
-        lines = read_lines(folder / "events.jsonl")
+        log = read_lines(folder / "events.jsonl")
     except ValueError as error:
         report.problems.append(f"events.jsonl: {error}")
         return
-    report.events = len(lines)
-    log = [line.recorded for line in lines]
+    report.events = len(log)
     read = reader(folder)
-    _chain(lines, manifest, report)
+    _chain(log, manifest, report)
     _identities(log, manifest["run"], report)
     try:
         report.blobs = len(references.closure((r.data for r in log), read))
@@ -146,7 +140,7 @@ def _content(folder: Path, manifest: dict[str, Any], report: Report) -> None:
         report.problems.append(f"{missed.by} about {missed.about}: {missed.detail}")
 
 
-def read_lines(path: Path) -> list[Line]:
+def read_lines(path: Path) -> list[Recorded]:
     """The log with the exact bytes of each body. Raises `ValueError` with the line's number."""
     lines = []
     for number, text in enumerate(path.read_bytes().split(b"\n")[:-1], start=1):
@@ -155,10 +149,9 @@ def read_lines(path: Path) -> list[Line]:
             raise ValueError(f"line {number} is not an event")
         body = rest[:-1]
         try:
-            recorded = Recorded(int(json.loads(head + b"}")["seq"]), decode(body, CATALOGUE))
+            lines.append(Recorded.read(int(json.loads(head + b"}")["seq"]), body, CATALOGUE))
         except (ValueError, KeyError, TypeError) as error:
             raise ValueError(f"line {number}: {error}") from error
-        lines.append(Line(recorded, body))
     return lines
 
 
@@ -174,16 +167,16 @@ def reader(folder: Path) -> Callable[[BlobRef], bytes]:
     return read
 
 
-def _chain(lines: list[Line], manifest: dict[str, Any], report: Report) -> None:
+def _chain(lines: list[Recorded], manifest: dict[str, Any], report: Report) -> None:
     """Every recorded head again, and the manifest's own."""
     head, last = chain.START, 0
     heads = {last: head}
     for line in lines:
-        if line.recorded.seq <= last:
-            report.problems.append(f"event {line.recorded.seq} is out of order")
-        head, last = chain.extend(head, line.body), line.recorded.seq
+        if line.seq <= last:
+            report.problems.append(f"event {line.seq} is out of order")
+        head, last = chain.extend(head, line.body), line.seq
         heads[last] = head
-        data = line.recorded.data
+        data = line.data
         if isinstance(data, ChainHeaded) and heads.get(data.up_to_seq) != data.head:
             report.problems.append(f"the chain up to {data.up_to_seq} differs from event {last}")
     found = {"head": head, "up_to_seq": last, "events": len(lines)}

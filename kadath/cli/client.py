@@ -16,7 +16,7 @@ from nats.js.api import ConsumerConfig, DeliverPolicy
 
 from kadath import VERSION, home, nats_server
 from kadath.home import Home, Kernel
-from schemas import CATALOGUE, Recorded, decode, subjects
+from schemas import CATALOGUE, Recorded, subjects
 from schemas.commands import Accepted, Command
 from services.kit import commands
 from services.kit.blobs import FileBlobs
@@ -110,7 +110,7 @@ class Session:
         async def on_message(message: Msg) -> None:
             tokens = message.reply.split(".")
             with contextlib.suppress(ValueError):
-                await queue.put(Recorded(int(tokens[5]), decode(message.data, CATALOGUE)))
+                await queue.put(Recorded.read(int(tokens[5]), message.data, CATALOGUE))
             if tokens[8] == "0" and not follow:
                 await queue.put(None)
 

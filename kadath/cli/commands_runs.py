@@ -12,7 +12,7 @@ from kadath.cli import exporting, requests, watching
 from kadath.cli.app import Json, Run, app, emit, run_async, where
 from kadath.cli.client import Session, session
 from kadath.cli.render import console, epochs_table, facts, listing
-from schemas import Recorded, encode, ids, subjects
+from schemas import Recorded, ids, subjects
 from schemas.commands import Command
 from schemas.commands.benchmark import ApproveBenchmark, DeclineBenchmark, RequestRevision
 from schemas.commands.run import CancelRun, PauseRun, RequestRun, ResumeRun
@@ -312,7 +312,7 @@ def events(run: Run, follow: bool = False, as_json: Json = False) -> None:
         async with session(where()) as client:
             async for r in client.events(subjects.of_run(run), lambda r: False, follow):
                 if as_json:
-                    typer.echo(json.dumps({"seq": r.seq, "event": json.loads(encode(r.envelope))}))
+                    typer.echo(json.dumps({"seq": r.seq, "event": json.loads(r.body)}))
                 else:
                     at = r.envelope.occurred_at.strftime("%H:%M:%S.%f")[:-3]
                     typer.echo(f"{r.seq:>8}  {at}  {r.envelope.type:<28} {r.envelope.entity_id}")

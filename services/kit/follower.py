@@ -8,7 +8,7 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.js.api import ConsumerConfig, DeliverPolicy
 
-from schemas import CATALOGUE, Recorded, decode, subjects
+from schemas import CATALOGUE, Recorded, subjects
 
 logger = logging.getLogger(__name__)
 
@@ -66,7 +66,7 @@ class Follower:
 
     def _deliver(self, seq: int, body: bytes) -> None:
         try:
-            recorded = Recorded(seq, decode(body, CATALOGUE))
+            recorded = Recorded.read(seq, body, CATALOGUE)
         except (ValueError, TypeError) as error:
             # A newer kernel's event, or garbage: it stays in the log, nobody else stops.
             self.unreadable += 1

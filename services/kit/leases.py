@@ -92,7 +92,7 @@ class Leases:
         heartbeat = asyncio.create_task(self._beat(message))
         seq = int(message.reply.split(".")[5])
         try:
-            await self._work(Recorded(seq, decode(message.data, CATALOGUE)))
+            await self._work(Recorded.read(seq, message.data, CATALOGUE))
             await message.ack()
         except asyncio.CancelledError:
             raise

@@ -9,7 +9,7 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.js.errors import APIError
 
-from schemas import CATALOGUE, Envelope, Recorded, decode, encode, subjects
+from schemas import CATALOGUE, Envelope, Recorded, encode, subjects
 from schemas.subjects import EntityKey
 from services.kit.edges import Secrets
 from services.kit.errors import (
@@ -61,7 +61,7 @@ class Log:
     async def read(self, subject: str, after: int = 0, limit: int = 1000) -> list[Recorded]:
         """At most `limit` events of `subject` with a sequence above `after`, in order."""
         return [
-            Recorded(sequence_of(message), decode(message.data, CATALOGUE))
+            Recorded.read(sequence_of(message), message.data, CATALOGUE)
             for message in await direct_batch(self._client, subject, after + 1, limit)
         ]
 

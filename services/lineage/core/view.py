@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from schemas import CATALOGUE, BlobRef, GenomeRef, Recorded, TreeRef, encode
+from schemas import CATALOGUE, BlobRef, Event, GenomeRef, Recorded, TreeRef, encode
 from schemas.events.agent import AgentArchived, AgentBorn, AgentGenomeActivated
 from schemas.events.attempt import AttemptFinished, AttemptQueued
 from schemas.events.birth import BirthMutationDrafted
@@ -22,6 +22,15 @@ from services.lineage.core import chain, genome
 TRIAL = "t-"
 HANDLES = tuple(CATALOGUE.values())  # the chain covers every event
 BOUNDARIES = (RunLocked, EpochClosed, RunCompleted, RunFailed, RunCancelled)
+OF_RUN = (
+    RunRequested, RunLocked, RunCompleted, EpochOpened, PreflightCheckPassed, PreflightCheckFailed,
+    LeaderboardPublished, ChainHeaded, ExportRequested, ExportCompleted, ExportFailed,
+)  # fmt: skip
+OF_PROPOSAL = (
+    GenesisVariantsDrafted, ReflectionProposed, BirthMutationDrafted, GenomeStaged,
+    AttemptFinished, GenomeCommitted, GenomeRejected,
+)  # fmt: skip
+OF_AGENT = (AgentBorn, AgentGenomeActivated, AgentArchived, AttemptQueued, EvidenceFrozen)
 
 
 class Base(NamedTuple):
@@ -76,12 +85,13 @@ class View:
     def apply(self, recorded: Recorded) -> None:
         self.seq = recorded.seq
         self.count += 1
-        self.chain_head = chain.extend(self.chain_head, encode(recorded.envelope))
-        if isinstance(recorded.data, BOUNDARIES):
+        self.chain_head = chain.extend(self.chain_head, recorded.body or encode(recorded.envelope))
+        kind = type(recorded.data)
+        if kind in BOUNDARIES:
             self.boundary_seq = recorded.seq
-        self._apply_run(recorded)
-        self._apply_proposal(recorded)
-        self._apply_agent(recorded)
+        fold = FOLDS.get(kind)
+        if fold is not None:
+            fold(self, recorded)
 
     def blob_id(self, sha256: str, fresh: Mapping[str, bytes]) -> str:
         """The git id of a content; a stored one is hashed once, as its hash says all of it."""
@@ -116,8 +126,6 @@ class View:
                 self.exports[recorded.entity_id] = event
             case ExportCompleted() | ExportFailed():
                 self.exported.add(recorded.entity_id)
-            case _:
-                pass
 
     def _apply_proposal(self, recorded: Recorded) -> None:
         epoch = recorded.envelope.epoch
@@ -142,8 +150,6 @@ class View:
                 self._settle(name)
             case GenomeRejected(proposal=name):
                 self._settle(name)
-            case _:
-                pass
 
     def _apply_agent(self, recorded: Recorded) -> None:
         match recorded.data:
@@ -157,8 +163,6 @@ class View:
                 self.seeds[agent] = seed
             case EvidenceFrozen(agent=agent, candidate=BlobRef() as candidate):
                 self.candidates[agent] = candidate
-            case _:
-                pass
 
     def _propose(self, proposal: Proposal) -> None:
         if proposal.id not in self.proposals:
@@ -179,3 +183,11 @@ class View:
 def tree_ref(sha256: str) -> TreeRef:
     """A tree known by its hash alone; readers look at nothing else."""
     return TreeRef(sha256=sha256, size=0)
+
+
+# Most events concern the chain alone: a look-up is cheaper than asking every pattern.
+FOLDS: dict[type[Event], Callable[[View, Recorded], None]] = {
+    **dict.fromkeys(OF_RUN, View._apply_run),
+    **dict.fromkeys(OF_PROPOSAL, View._apply_proposal),
+    **dict.fromkeys(OF_AGENT, View._apply_agent),
+}

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 
 from nats.aio.msg import Msg
 
-from schemas import CATALOGUE, Recorded, decode, subjects
+from schemas import CATALOGUE, Recorded, subjects
 from services.kit.engine import Context
 from services.kit.follower import Follower
 from services.kit.log import direct_batch, sequence_of
@@ -53,7 +53,7 @@ async def _catch_up(context: Context, follower: Follower, projector: Projector) 
 def _readable(message: Msg) -> Recorded | None:
     """A newer kernel's event stays in the log; the follower has reported it."""
     try:
-        return Recorded(sequence_of(message), decode(message.data, CATALOGUE))
+        return Recorded.read(sequence_of(message), message.data, CATALOGUE)
     except (ValueError, TypeError):
         return None
 

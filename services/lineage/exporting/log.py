@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from nats.aio.client import Client
 
-from schemas import CATALOGUE, Recorded, decode, subjects
+from schemas import CATALOGUE, Recorded, subjects
 from services.kit.log import direct_batch, sequence_of
 
 AT_ONCE = 1000
@@ -22,7 +22,7 @@ class Line(NamedTuple):
         return head[:-1].encode() + b', "event": ' + self.body + b"}\n"
 
     def recorded(self) -> Recorded:
-        return Recorded(self.seq, decode(self.body, CATALOGUE))
+        return Recorded.read(self.seq, self.body, CATALOGUE)
 
 
 async def read_log(client: Client, run: str, up_to: int) -> list[Line]:
