@@ -14,16 +14,19 @@ from kadath.audit.rules_past import (
     texts,
     tree_of,
 )
-from schemas import canonical, ids
+from schemas import BlobRef, canonical, ids
 from schemas.events.attempt import AttemptCrashed, AttemptQueued, AttemptRestarted, AttemptStarted
+from schemas.events.model_call import Caller, ModelCallFailed, ModelCallRecorded
 from schemas.events.run import RunPauseRequested
-from schemas.values.runtime import Limits
+from schemas.values.runtime import Limits, Usage
 from services.lineage.core import chain as hashes
 from services.sandbox.core import attempt, freezing
 from services.sandbox.core.view import View
 from services.scheduler.core import next_step as scheduler
 from services.scheduler.core.view import View as RunView
 
+NOBODY = "0" * 64
+EMPTY = BlobRef(sha256=NOBODY, size=0)
 ONE = "e001x1-a0001"
 
 
@@ -74,9 +77,25 @@ def _running(given: Json) -> View:
         fold(view, Step(crashed, ONE))
         fold(view, Step(AttemptRestarted(restart=restart + 1, seconds_left=1), ONE))
     fold(view, Step(_started(queued, len(reasons)), ONE))
+    for seq, told in enumerate(given.get("calls", ()), start=2):
+        fold(view, _call(seq, told))
     if given.get("stopping"):
         fold(view, Step(RunPauseRequested(mode="now")))
     return view
+
+
+def _call(seq: int, given: Json) -> Step:
+    """One answer or fault of the model, to this attempt or to another caller."""
+    event = ModelCallRecorded if given["answered"] else ModelCallFailed
+    attempt = ONE if given.get("mine", True) else "e001x1-a0002"
+    caller = Caller(kind="organism", name="x", attempt=attempt)
+    known = {"call": f"c{seq}", "key": NOBODY, "tape_key": NOBODY, "purpose": "chat", "model": "m"}
+    refs = {"request": EMPTY, "response": EMPTY}
+    fault = {"attempt_no": 1, "kind": given.get("kind", "provider"), "retryable": True}
+    answer = {"finish": "stop", "usage": Usage(), "latency_ms": 1, "tries": 1}
+    fields = {"caller": caller, **known, **refs, **fault, **answer}
+    found = {key: value for key, value in fields.items() if key in event.model_fields}
+    return Step(event.model_validate(found), f"c{seq}", seq)
 
 
 def _started(queued: AttemptQueued, restart: int) -> AttemptStarted:

@@ -11,7 +11,9 @@ from schemas.refs import BlobRef, Sha256, TreeRef
 from schemas.values.runtime import Limits
 
 Purpose = Literal["epoch", "reflection", "measurement", "trial"]
-CrashReason = Literal["exit", "oom", "quota", "lease_lost", "start_failed"]
+CrashReason = Literal["exit", "oom", "quota", "lease_lost", "start_failed", "machine", "provider"]
+INFRASTRUCTURE: tuple[CrashReason, ...] = ("lease_lost", "start_failed", "machine", "provider")
+"""Faults that are not the agent's: they cost it neither a restart nor time, and cull nobody."""
 
 
 class AttemptQueued(Event):
@@ -55,6 +57,14 @@ class AttemptRestarted(Event):
     type = "attempt.restarted"
     restart: int
     seconds_left: float
+
+
+class AttemptHeld(Event):
+    """Trying again did not cure an infrastructure fault: the attempt waits for `run.resumed`."""
+
+    type = "attempt.held"
+    reason: CrashReason
+    detail: str = ""
 
 
 class AttemptFinished(Event):

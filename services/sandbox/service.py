@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from schemas import Recorded, ids
-from schemas.events.attempt import AttemptFinished, AttemptQueued
+from schemas.events.attempt import AttemptFinished, AttemptQueued, AttemptRestarted
 from schemas.events.epoch import EpochOpened
 from schemas.events.genome import GenomeStaged
 from schemas.events.measurement import MeasurementRequested
@@ -69,12 +69,14 @@ SERVICE = Service(
             queueing.queue_reflection,
         ),
         Reaction("queue_trial@1", (GenomeStaged, RunResumed), _trials, queueing.queue_trial),
+        Reaction("restart_held@1", (RunResumed,), _attempts, attempt.restart_held),
         Reaction("cancel@1", STOPS, _attempts, attempt.cancel),
         Reaction("seal@1", (AttemptFinished,), _self, attempt.seal),
     ),
     effects=(
         Effect("preflight", RunPreflightRequested, control.preflight_due, control.preflight),
         Effect("attempts", AttemptQueued, due, run_attempt, slots=32),
+        Effect("restarts", AttemptRestarted, due, run_attempt, slots=32),
         Effect("cancels", RunCancelRequested, control.stop_due, control.stop_attempts),
         Effect("pauses", RunPauseRequested, control.stop_due, control.stop_attempts),
     ),

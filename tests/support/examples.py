@@ -14,6 +14,7 @@ from schemas.events.agent import AgentArchived, AgentBorn, AgentGenomeActivated
 from schemas.events.attempt import (
     AttemptCrashed,
     AttemptFinished,
+    AttemptHeld,
     AttemptQueued,
     AttemptRestarted,
     AttemptStarted,
@@ -324,6 +325,7 @@ CASES: tuple[tuple[str, str, Event], ...] = (
     ("completed", "x1", ExportCompleted(manifest=blob("manifest"), files=2100, bytes=9_100_000)),
     ("failed", "x1", ExportFailed(reason="the folder exists already")),
     ("headed", "main", ChainHeaded(head=sha("head"), up_to_seq=912, events=640)),
+    ("provider", ATTEMPT, AttemptHeld(reason="provider", detail="no answer after 4 starts")),
 )  # fmt: skip
 
 

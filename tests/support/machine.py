@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -39,6 +40,11 @@ def offline_model(*arguments: str) -> Iterator[str]:
     finally:
         process.kill()
         process.wait()
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
 
 
 def stats(url: str) -> dict[str, Any]:

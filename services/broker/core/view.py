@@ -10,7 +10,7 @@ from typing import NamedTuple
 from schemas import BlobRef, Recorded
 from schemas.canonical import listed
 from schemas.events.agent import AgentBorn
-from schemas.events.attempt import AttemptCrashed, AttemptFinished
+from schemas.events.attempt import INFRASTRUCTURE, AttemptCrashed, AttemptFinished
 from schemas.events.budget import BudgetExhausted, BudgetReserved, BudgetSettled
 from schemas.events.epoch import EpochExecutionClosed, EpochOpened
 from schemas.events.grant import GrantIssued
@@ -41,7 +41,6 @@ HANDLES = (
     MemoryPublished, MemoryRated, AgentBorn, AttemptCrashed, AttemptFinished,
     SelectionCohortsAssigned, EpochOpened, EpochExecutionClosed,
 )  # fmt: skip
-NOT_ITS_OWN = ("lease_lost", "start_failed")
 
 
 class Block(NamedTuple):
@@ -160,7 +159,7 @@ class View:
                 self.ratings[data.record, data.rater] = data.value
             case GrantIssued() | BudgetReserved() | BudgetSettled() | BudgetExhausted():
                 self._granted(recorded)
-            case AttemptCrashed() as data if data.reason not in NOT_ITS_OWN:
+            case AttemptCrashed() as data if data.reason not in INFRASTRUCTURE:
                 self.crashes[recorded.entity_id] += 1
             case AttemptFinished():
                 self.finished.add(recorded.entity_id)

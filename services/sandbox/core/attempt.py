@@ -5,8 +5,10 @@ from typing import NamedTuple
 
 from schemas import BlobRef, Draft, TreeRef
 from schemas.events.attempt import (
+    INFRASTRUCTURE,
     AttemptCrashed,
     AttemptFinished,
+    AttemptHeld,
     AttemptRestarted,
     AttemptStarted,
 )
@@ -14,6 +16,8 @@ from schemas.events.evidence import EvidenceFrozen, EvidenceUnavailable
 from services.sandbox.core.view import Attempt, View
 
 SHORTEST_RESTART = 5.0
+FAULT_RESTARTS = 3
+FIRST_PAUSE_SECONDS = 1.0
 
 
 class Ended(NamedTuple):
@@ -35,7 +39,7 @@ class Ended(NamedTuple):
 def start(view: View, about: str, now: datetime, node: str) -> list[Draft]:
     """The first start fixes the deadline; a restart keeps it; a lost lease shifts it."""
     attempt = view.attempts[about]
-    if attempt.finished is not None:
+    if attempt.finished is not None or attempt.held:
         return []
     if attempt.started is not None:
         return _lease_lost(view, about, attempt)
@@ -53,28 +57,33 @@ def start(view: View, about: str, now: datetime, node: str) -> list[Draft]:
 
 
 def _begin(attempt: Attempt, now: datetime) -> tuple[datetime, float]:
-    """A crash goes on against the first start; a lost lease begins its time anew."""
-    first = attempt.first_started_at
-    seconds = float(attempt.queued.wall_seconds)
-    return (first, seconds) if first is not None and attempt.crashes else (now, seconds)
+    """A crash goes on against the first start; after the machine's fault all time is there."""
+    return attempt.first_started_at or now, float(attempt.queued.wall_seconds)
+
+
+def pause(attempt: Attempt) -> float:
+    """Seconds to wait before the next start: 1, 4, 16 after faults that are not the agent's."""
+    return FIRST_PAUSE_SECONDS * 4.0 ** (attempt.faults - 1) if attempt.faults else 0.0
 
 
 def _lease_lost(view: View, about: str, attempt: Attempt) -> list[Draft]:
     """Whoever held it is gone. It costs the agent none of its restarts."""
     crashed = AttemptCrashed(restart=attempt.restart, reason="lease_lost")
-    again = AttemptRestarted(
-        restart=attempt.restart + 1, seconds_left=float(attempt.queued.wall_seconds)
-    )
-    return [Draft(about, crashed, epoch_of(view)), Draft(about, again, epoch_of(view))]
+    return [Draft(about, crashed, epoch_of(view)), _again(view, about, attempt)]
 
 
 def end(view: View, about: str, now: datetime, ended: Ended) -> list[Draft]:
-    """Finished, or crashed and restarted while restarts and time remain."""
+    """Finished, or crashed and restarted while restarts and time remain.
+
+    Without a model nothing was attempted, so not even a valid result counts.
+    """
     attempt = view.attempts[about]
     if attempt.finished is not None:
         return []
     if ended.reason == "stopped" or (view.stopping and not ended.valid):
         return [_finish(view, about, attempt, ended, "cancelled")]
+    if ended.reason in INFRASTRUCTURE or view.outage.unserved(about):
+        return _not_its_own(view, about, attempt, ended)
     if ended.valid:
         return [_finish(view, about, attempt, ended, "completed")]
     if ended.reason == "deadline":
@@ -83,6 +92,29 @@ def end(view: View, about: str, now: datetime, ended: Ended) -> list[Draft]:
 
 
 def _crash(view: View, about: str, attempt: Attempt, now: datetime, ended: Ended) -> list[Draft]:
+    drafts = [_crashed(view, about, attempt, ended)]
+    left = seconds_left(attempt, now)
+    if attempt.crashes < attempt.queued.limits.restarts and left > SHORTEST_RESTART:
+        again = AttemptRestarted(restart=attempt.restart + 1, seconds_left=left)
+        return [*drafts, Draft(about, again, epoch_of(view))]
+    return [*drafts, _finish(view, about, attempt, ended, "failed")]
+
+
+def _not_its_own(view: View, about: str, attempt: Attempt, ended: Ended) -> list[Draft]:
+    """Tried again with all its time; after some tries it waits for the resume of the run.
+
+    Who has waited in vain for a model until its deadline has tried for long enough.
+    """
+    reason = ended.reason if ended.reason in INFRASTRUCTURE else "provider"
+    crashed = _crashed(view, about, attempt, ended._replace(reason=reason))
+    if attempt.faults < FAULT_RESTARTS and ended.reason != "deadline":
+        return [crashed, _again(view, about, attempt)]
+    detail = f"no answer of the model to {about}" if reason == "provider" else ended.detail
+    held = AttemptHeld(reason=reason, detail=detail[:2000])
+    return [crashed, Draft(about, held, epoch_of(view))]
+
+
+def _crashed(view: View, about: str, attempt: Attempt, ended: Ended) -> Draft:
     crashed = AttemptCrashed(
         restart=attempt.restart,
         reason=ended.reason,  # type: ignore[arg-type]
@@ -90,12 +122,21 @@ def _crash(view: View, about: str, attempt: Attempt, now: datetime, ended: Ended
         log_tail=ended.log,
         detail=ended.detail[:2000],
     )
-    drafts = [Draft(about, crashed, epoch_of(view), ended.blobs)]
-    left = seconds_left(attempt, now)
-    if attempt.crashes < attempt.queued.limits.restarts and left > SHORTEST_RESTART:
-        again = AttemptRestarted(restart=attempt.restart + 1, seconds_left=left)
-        return [*drafts, Draft(about, again, epoch_of(view))]
-    return [*drafts, _finish(view, about, attempt, ended, "failed")]
+    return Draft(about, crashed, epoch_of(view), ended.blobs)
+
+
+def _again(view: View, about: str, attempt: Attempt) -> Draft:
+    seconds = float(attempt.queued.wall_seconds)
+    again = AttemptRestarted(restart=attempt.restart + 1, seconds_left=seconds)
+    return Draft(about, again, epoch_of(view))
+
+
+def restart_held(view: View, about: str, now: datetime) -> list[Draft]:
+    """A resume is a person's word that the machine or the provider is back."""
+    attempt = view.attempts.get(about)
+    if attempt is None or attempt.finished or not attempt.held or view.stopping or view.terminal:
+        return []
+    return [_again(view, about, attempt)]
 
 
 def seconds_left(attempt: Attempt, now: datetime) -> float:

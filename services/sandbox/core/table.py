@@ -9,6 +9,7 @@ DECIDE = {
     "queue_measurement@1": queueing.queue_measurement,
     "queue_reflection@1": queueing.queue_reflection,
     "queue_trial@1": queueing.queue_trial,
+    "restart_held@1": attempt.restart_held,
     "cancel@1": attempt.cancel,
     "seal@1": attempt.seal,
 }

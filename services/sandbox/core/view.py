@@ -6,8 +6,10 @@ from datetime import datetime
 
 from schemas import BlobRef, Recorded
 from schemas.events.attempt import (
+    INFRASTRUCTURE,
     AttemptCrashed,
     AttemptFinished,
+    AttemptHeld,
     AttemptQueued,
     AttemptRestarted,
     AttemptStarted,
@@ -16,6 +18,7 @@ from schemas.events.epoch import EpochAbandoned, EpochOpened
 from schemas.events.evidence import EvidenceFrozen, EvidenceUnavailable
 from schemas.events.genome import GenomeCommitted, GenomeStaged
 from schemas.events.measurement import MeasurementRequested
+from schemas.events.model_call import ModelCallFailed, ModelCallRecorded
 from schemas.events.reflection import ReflectionRequested
 from schemas.events.run import (
     RunCancelled,
@@ -30,25 +33,30 @@ from schemas.events.run import (
     RunResumed,
 )
 from schemas.values.benchmark import Benchmark
+from services.sandbox.core.outage import Outage
 
 HANDLES = (
-    AttemptCrashed, AttemptFinished, AttemptQueued, AttemptRestarted, AttemptStarted,
-    EpochAbandoned, EpochOpened, EvidenceFrozen, EvidenceUnavailable, GenomeCommitted,
-    GenomeStaged, MeasurementRequested, ReflectionRequested, RunCancelled, RunCancelRequested,
-    RunCompleted, RunFailed, RunLocked, RunPaused, RunPauseRequested, RunPreflightRequested,
-    RunRequested, RunResumed,
+    AttemptCrashed, AttemptFinished, AttemptHeld, AttemptQueued, AttemptRestarted, AttemptStarted,
+    ModelCallRecorded, ModelCallFailed, EpochAbandoned, EpochOpened, EvidenceFrozen,
+    EvidenceUnavailable, GenomeCommitted, GenomeStaged, MeasurementRequested, ReflectionRequested,
+    RunCancelled, RunCancelRequested, RunCompleted, RunFailed, RunLocked, RunPaused,
+    RunPauseRequested, RunPreflightRequested, RunRequested, RunResumed,
 )  # fmt: skip
 
 
 @dataclass
 class Attempt:
-    """One attempt. `restart` counts starts after the first; `crashes` only the agent's own."""
+    """One attempt. `restart` counts starts after the first; `crashes` only the agent's own.
+
+    `faults` counts those of the infrastructure since the last resume, without lost leases.
+    """
 
     queued: AttemptQueued
     started: AttemptStarted | None = None
-    crashed: AttemptCrashed | None = None
     restart: int = 0
     crashes: int = 0
+    faults: int = 0
+    held: bool = False
     finished: AttemptFinished | None = None
     first_started_at: datetime | None = None
     sealed: bool = False
@@ -66,6 +74,7 @@ class View:
         self.benchmark: Benchmark | None = None
         self.epoch: EpochOpened | None = None
         self.attempts: dict[str, Attempt] = {}
+        self.outage = Outage()
         self.genomes: dict[str, str] = {}
         self.staged: dict[str, GenomeStaged] = {}
         self.measurements: dict[str, MeasurementRequested] = {}
@@ -80,6 +89,8 @@ class View:
             self._attempt(key, data)
         elif data.entity() == "run":
             self._run(data)
+        elif data.entity() == "model_call":
+            self.outage.apply(recorded)
         else:
             self._request(key, data)
 
@@ -94,11 +105,17 @@ class View:
             case AttemptStarted():
                 attempt.started, attempt.restart = data, data.restart
                 attempt.first_started_at = attempt.first_started_at or data.started_at
+                self.outage.start(key)
+            case AttemptCrashed() if data.reason in INFRASTRUCTURE:
+                attempt.started = attempt.first_started_at = None
+                attempt.faults += data.reason != "lease_lost"
             case AttemptCrashed():
-                attempt.crashed = data
-                attempt.crashes += data.reason != "lease_lost"
+                attempt.started = None
+                attempt.crashes += 1
+            case AttemptHeld():
+                attempt.held = True
             case AttemptRestarted():
-                attempt.started, attempt.crashed, attempt.restart = None, None, data.restart
+                attempt.restart, attempt.held = data.restart, False
             case AttemptFinished():
                 attempt.finished = data
 
@@ -107,6 +124,7 @@ class View:
             case EpochOpened():
                 self.epoch = data
                 self.attempts = {k: a for k, a in self.attempts.items() if not a.finished}
+                self.outage.keep(set(self.attempts))
                 self.measurements.clear()
                 self.reflections.clear()
                 self.staged.clear()
@@ -136,5 +154,7 @@ class View:
                 self.stopping = True
             case RunResumed():
                 self.stopping = False
+                for attempt in self.attempts.values():
+                    attempt.faults = 0
             case RunCancelled() | RunCompleted() | RunFailed():
                 self.terminal = True

@@ -1,6 +1,7 @@
-"""The leased session of one attempt: start, run, take in what it left, restart or finish."""
+"""One leased stay of an attempt: start, run, take in what it left, restart or finish."""
 
 import asyncio
+import logging
 import shutil
 
 from pydantic import TypeAdapter
@@ -8,17 +9,21 @@ from pydantic import TypeAdapter
 from schemas import BlobRef, Recorded, TreeRef, canonical, ref_of
 from schemas.commands import Refused
 from schemas.commands.complete import Token, TokenFor
+from schemas.events.attempt import AttemptRestarted
 from schemas.events.evidence import EvidenceFrozen
 from schemas.values.tree import Tree
 from services.kit import trees
 from services.kit.engine import Context
+from services.kit.errors import KitError
 from services.sandbox.core import attempt as rules
 from services.sandbox.core import freezing
 from services.sandbox.core.attempt import Ended
-from services.sandbox.core.view import View
+from services.sandbox.core.view import Attempt, View
 from services.sandbox.effects import stay as stays
 from services.sandbox.effects.stay import Stay
 from services.sandbox.port import Frozen, Outcome
+
+logger = logging.getLogger(__name__)
 
 TOKEN: TypeAdapter[Token | Refused] = TypeAdapter(Token | Refused)
 
@@ -28,42 +33,49 @@ class NoToken(RuntimeError):
 
 
 def due(view: View, recorded: Recorded) -> bool:
+    """Each queueing and each restart is worth one stay."""
     attempt = view.attempts.get(recorded.entity_id)
-    return attempt is not None and attempt.finished is None and not view.terminal
+    if attempt is None or attempt.finished is not None or view.terminal:
+        return False
+    data = recorded.data
+    return attempt.restart == (data.restart if isinstance(data, AttemptRestarted) else 0)
 
 
 async def run_attempt(context: Context, recorded: Recorded) -> None:
-    """Until the attempt is finished: by itself, by its deadline, by a stop, or by crashing."""
+    """Until this stay ends: by itself, by its deadline, by a stop, or by a crash."""
     slots: asyncio.Semaphore = context.resources["slots"]
+    await asyncio.sleep(rules.pause(context.view(recorded.run).attempts[recorded.entity_id]))
     async with slots:
-        while due(context.view(recorded.run), recorded):
-            if context.view(recorded.run).stopping:
-                await _decide(context, recorded, rules.cancel)
-                if not _started(context, recorded):
-                    return
+        if due(context.view(recorded.run), recorded):
             await _one_stay(context, recorded)
 
 
-def _started(context: Context, recorded: Recorded) -> bool:
-    attempt = context.view(recorded.run).attempts[recorded.entity_id]
-    return attempt.finished is None and attempt.started is not None
-
-
 async def _one_stay(context: Context, recorded: Recorded) -> None:
+    await _decide(context, recorded, rules.cancel)
     await _decide(context, recorded, lambda v, a, now: rules.start(v, a, now, "local"))
     view: View = context.view(recorded.run)
     attempt = view.attempts[recorded.entity_id]
-    if attempt.started is None:  # a lost lease was recorded; the loop starts it again
+    if attempt.started is None:  # cancelled, or a lost lease was recorded and asks for a new stay
         return
+    ended = await _ended_stay(context, view, attempt, recorded)
+    await _decide(context, recorded, lambda v, a, now: rules.end(v, a, now, ended))
+
+
+async def _ended_stay(context: Context, view: View, attempt: Attempt, recorded: Recorded) -> Ended:
+    """What became of it. Trouble of the machine, such as a full disk, is its own kind of end."""
+    assert attempt.started is not None
     name = f"{recorded.entity_id}.{attempt.restart}"
     spool = context.platform.cache / "spool" / f"{recorded.run}.{name}"
     stay = Stay(name, attempt.queued, attempt.started, spool)
     try:
         outcome = await _run(context, view, stay)
-        ended = await _take_in(context, stay, outcome)
+        return await _take_in(context, stay, outcome)
+    except (OSError, KitError, NoToken) as error:
+        logger.warning("%s: %s", name, error, exc_info=True)
+        detail = f"{type(error).__name__}: {error}"
+        return Ended("machine", detail, None, False, 0.0, 0.0)
     finally:
         shutil.rmtree(spool, ignore_errors=True)
-    await _decide(context, recorded, lambda v, a, now: rules.end(v, a, now, ended))
 
 
 async def _decide(context: Context, recorded: Recorded, rule) -> None:  # type: ignore[no-untyped-def]

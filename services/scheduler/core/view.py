@@ -11,6 +11,7 @@ from schemas.events.agent import AgentArchived, AgentBorn, AgentGenomeActivated
 from schemas.events.attempt import (
     AttemptCrashed,
     AttemptFinished,
+    AttemptHeld,
     AttemptQueued,
     AttemptStarted,
 )
@@ -230,6 +231,9 @@ class View:
                 self.epoch.selection_closed = True
             case SelectionAbandoned():
                 self.trouble = PauseWish("now", "selection", data.reason)
+            case AttemptHeld():
+                cause: PauseCause = "provider" if data.reason == "provider" else "sandbox"
+                self.trouble = PauseWish("now", cause, data.detail)
             case GradingInterrupted():
                 self.trouble = PauseWish("now", "grading_interrupted", data.reason)
             case BudgetExhausted():
@@ -243,6 +247,6 @@ HANDLES = (
     BenchmarkDeclined, BenchmarkDraftFailed, GenesisCompleted, GenesisBatchFailed, AgentBorn,
     AgentArchived, AgentGenomeActivated, EpochOpened, EpochExecutionClosed,
     EpochSelectionRequested, EpochClosed, EpochAbandoned, AttemptQueued, AttemptStarted,
-    AttemptCrashed, AttemptFinished, EvidenceFrozen, EvidenceUnavailable, GradingInterrupted,
-    LeaderboardPublished, SelectionClosed, SelectionAbandoned, BudgetExhausted,
+    AttemptCrashed, AttemptFinished, AttemptHeld, EvidenceFrozen, EvidenceUnavailable,
+    GradingInterrupted, LeaderboardPublished, SelectionClosed, SelectionAbandoned, BudgetExhausted,
 )  # fmt: skip

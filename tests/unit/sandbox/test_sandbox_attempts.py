@@ -12,6 +12,7 @@ from schemas.values.runtime import Limits
 from services.sandbox.core import attempt
 from services.sandbox.core.attempt import Ended
 from services.sandbox.core.view import View
+from tests.support.calls import failed
 from tests.support.given import (
     START,
     Past,
@@ -124,10 +125,75 @@ def test_without_restarts_the_first_crash_fails():
     assert kinds(end(past, ended())) == ["attempt.crashed", "attempt.finished"]
 
 
-def test_a_start_that_failed_has_all_its_time_left():
-    """It never began."""
-    drafts = end(waiting(), ended("start_failed"))
+@pytest.mark.parametrize("reason", ["start_failed", "machine"])
+def test_the_machines_fault_costs_no_restart_and_no_time(reason):
+    """Whenever it happens, and whatever the agent's own crashes before it cost."""
+    past = running()
+    past.then(end(past, ended(), 50)).then(start(past))
+    drafts = end(past, ended(reason, valid=True), 3)
+    assert kinds(drafts) == ["attempt.crashed", "attempt.restarted"]
     assert drafts[1].data.seconds_left == 60.0
+    past.then(drafts)
+    past.then(start(past))
+    now = past.view.attempts[ONE]
+    assert (now.crashes, now.faults, now.started.restart) == (1, 1, 2)
+    assert now.started.deadline_at - now.started.started_at == timedelta(seconds=60)
+
+
+def held(reason: str = "machine") -> Past[View]:
+    past = running()
+    for _ in range(attempt.FAULT_RESTARTS):
+        past.then(end(past, ended(reason))).then(start(past))
+    return past.then(end(past, ended(reason)))
+
+
+def test_a_fault_that_stays_holds_the_attempt_until_the_resume():
+    """Longer pauses first; then nothing starts it but the resume, which gives it new tries."""
+    past, pauses = running(), []
+    for _ in range(attempt.FAULT_RESTARTS):
+        past.then(end(past, ended("machine")))
+        pauses.append(attempt.pause(past.view.attempts[ONE]))
+        past.then(start(past))
+    assert pauses == [1.0, 4.0, 16.0]
+    drafts = end(past, ended("machine"))
+    assert kinds(drafts) == ["attempt.crashed", "attempt.held"]
+    past.then(drafts)
+    assert start(past) == []
+    drafts = attempt.restart_held(past.given(RunResumed()).view, ONE, past.now)
+    assert kinds(drafts) == ["attempt.restarted"]
+    past.then(drafts)
+    assert attempt.restart_held(past.view, ONE, past.now) == []
+    assert attempt.pause(past.view.attempts[ONE]) == 0.0
+    past.then(start(past))
+    assert kinds(end(past, ended("machine"))) == ["attempt.crashed", "attempt.restarted"]
+
+
+@pytest.mark.parametrize("event", [RunCancelRequested(), RunPauseRequested(mode="now")])
+def test_a_held_attempt_can_be_stopped(event):
+    """It does not start again after that."""
+    past = held().given(event)
+    assert attempt.restart_held(past.view, ONE, past.now) == []
+    drafts = attempt.cancel(past.view, ONE, past.now)
+    assert [e.outcome for e in facts(drafts)] == ["cancelled"]
+    past.then(drafts)
+    assert attempt.restart_held(past.view, ONE, past.now) == []
+    assert attempt.restart_held(past.view, "other", past.now) == []
+
+
+def test_without_a_model_not_even_a_valid_result_counts():
+    """The provider's fault is not the agent's."""
+    past = running().given(failed(ONE), of="c1")
+    for valid in (True, False):
+        drafts = end(past, ended(valid=valid))
+        assert kinds(drafts) == ["attempt.crashed", "attempt.restarted"]
+        assert drafts[0].data.reason == "provider"
+    drafts = end(past, ended("deadline"))
+    assert (kinds(drafts), drafts[0].data.reason) == (
+        ["attempt.crashed", "attempt.held"],
+        "provider",
+    )
+    past.given(RunCancelRequested())
+    assert [e.outcome for e in facts(end(past, ended()))] == ["cancelled"]
 
 
 def test_a_lost_lease_costs_no_restart_and_no_time():

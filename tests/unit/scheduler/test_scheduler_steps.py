@@ -8,6 +8,7 @@ import pytest
 
 from schemas import canonical
 from schemas.events.agent import AgentArchived, AgentBorn, AgentGenomeActivated
+from schemas.events.attempt import AttemptHeld
 from schemas.events.benchmark import (
     BenchmarkApproved,
     BenchmarkDeclined,
@@ -380,6 +381,18 @@ def test_trouble_pauses_the_run_with_its_cause(event, cause):
     drafts = step(past)
     assert [("run.paused", cause)] == [(d.data.type, d.data.cause) for d in drafts]
     assert "epoch.selection_requested" in kinds(step(past.then(drafts).given(RunResumed())))
+
+
+@pytest.mark.parametrize(("reason", "cause"), [("provider", "provider"), ("machine", "sandbox")])
+def test_a_held_attempt_pauses_the_run_and_abandons_nothing(reason, cause):
+    """The others run on; after the resume the epoch closes with all of them."""
+    past = sealed(executing(), *NAMES[:3])
+    past.given(AttemptHeld(reason=reason, detail="gone"), of="e001x1-a0004")
+    drafts = step(past)
+    assert [("run.paused", cause)] == [(d.data.type, d.data.cause) for d in drafts]
+    past.then(drafts).given(RunResumed())
+    assert step(past) == []
+    assert kinds(step(sealed(past, "a0004"))) == ["epoch.execution_closed"]
 
 
 def test_a_retryable_failure_is_no_trouble():
