@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import cast
 
-from kadath import VERSION, home, keys, nats_server, postgres
+from kadath import VERSION, home, keys, nats_server, postgres, rebirth
 from kadath.home import Home, Kernel
 from schemas.events import SERVICES
 from services.kit import edges, runner
@@ -38,16 +38,21 @@ def default_slots() -> int:
 
 @contextlib.asynccontextmanager
 async def embedded(
-    where: Home, durable: bool = False, slots: int | None = None, tape: str | None = None
+    where: Home,
+    durable: bool = False,
+    slots: int | None = None,
+    tape: str | None = None,
+    supervisor: Supervisor | None = None,
 ) -> AsyncIterator[runner.Running]:
     """The whole kernel, up. Raises `HomeBusy`, `HomeUnusable` or `ChildFailed`."""
     home.prepare(where)
     held = home.lock(where)
+    port = nats_server.last_port(where)
     where.kernel_file.unlink(missing_ok=True)  # a killed kernel's: its address answers no more
-    supervisor = Supervisor()
+    supervisor = supervisor or Supervisor()
     try:
         _remove_stale(where.sockets)
-        platform = await _start_children(where, supervisor, durable, slots, tape)
+        platform = await _start_children(where, supervisor, durable, slots, tape, port)
         blobs = FileBlobs(where.state / "blobs", durable)
         async with runner.running(all_services(), platform, blobs, edges.Secrets()) as state:
             yield state
@@ -59,12 +64,17 @@ async def embedded(
 
 
 async def _start_children(
-    where: Home, supervisor: Supervisor, durable: bool, slots: int | None, tape: str | None
+    where: Home,
+    supervisor: Supervisor,
+    durable: bool,
+    slots: int | None,
+    tape: str | None,
+    port: int,
 ) -> Platform:
     found = keys.load(where.folder)
     owner = home.sandbox_user()
     consumers = {s.name: [consumer_name(s.name, e) for e in s.effects] for s in all_services()}
-    config = nats_server.write_config(where.state, where.sockets, found, consumers, durable)
+    config = nats_server.write_config(where.state, where.sockets, found, consumers, durable, port)
     data = await asyncio.to_thread(postgres.initialise, where.state, found, owner)
     await asyncio.gather(
         supervisor.start(nats_server.unit(where.state, where.sockets, config)),
@@ -117,16 +127,27 @@ async def serve(
     tape: str | None = None,
     idle_exit: int | None = None,
 ) -> None:
-    """Run until SIGTERM, SIGINT or SIGHUP, or until no run was active for `idle_exit` seconds."""
+    """Run until SIGTERM, SIGINT or SIGHUP, or until no run was active for `idle_exit` seconds.
+
+    When nats-server or PostgreSQL dies, the kernel starts anew in the same process.
+    """
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         loop.add_signal_handler(number, stop.set)
-    async with embedded(where, durable, slots, tape) as state:
+    supervisor = Supervisor()
+    async with embedded(where, durable, slots, tape, supervisor) as state:
         announce(where, state)
-        watching = asyncio.create_task(_stop_when_idle(state, stop, idle_exit))
-        await stop.wait()
-        watching.cancel()
+        working = [
+            asyncio.create_task(_stop_when_idle(state, stop, idle_exit)),
+            asyncio.create_task(rebirth.when_a_child_dies(supervisor)),
+        ]
+        stopped = asyncio.create_task(stop.wait())
+        await asyncio.wait([stopped, working[1]], return_when=asyncio.FIRST_COMPLETED)
+        for task in working:
+            task.cancel()
+        if not stop.is_set():
+            await working[1]
 
 
 async def _stop_when_idle(state: runner.Running, stop: asyncio.Event, seconds: int | None) -> None:

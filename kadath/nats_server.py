@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import logging
+import socket
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -9,12 +11,13 @@ from pathlib import Path
 import nats
 from nats.aio.client import Client
 
+from kadath.home import Home
 from kadath.keys import Keys
 from services.kit import streams
 from services.kit.supervisor import Unit
 
 CONFIG = """
-listen: "127.0.0.1:-1"
+listen: "127.0.0.1:{port}"
 server_name: "kadath"
 ports_file_dir: {ports}
 max_payload: 1048576
@@ -28,17 +31,38 @@ jetstream {{
 """
 
 
+logger = logging.getLogger(__name__)
+
+ANY_PORT = -1
+
+
+def last_port(where: Home) -> int:
+    """Where a kernel that was killed listened, if it is free: its clients come back to it."""
+    try:
+        port = int(json.loads(where.kernel_file.read_text())["nats_url"].rpartition(":")[2])
+        socket.create_server(("127.0.0.1", port)).close()
+    except (OSError, ValueError, KeyError):
+        return ANY_PORT
+    return port
+
+
 def binary() -> Path:
     return Path(sys.prefix) / "bin" / "nats-server"
 
 
 def write_config(
-    state: Path, sockets: Path, keys: Keys, consumers: Mapping[str, Iterable[str]], durable: bool
+    state: Path,
+    sockets: Path,
+    keys: Keys,
+    consumers: Mapping[str, Iterable[str]],
+    durable: bool,
+    port: int = ANY_PORT,
 ) -> Path:
     """The configuration file, with one nkey user per service and generated permissions."""
     store = state / "nats"
     store.mkdir(exist_ok=True, mode=0o700)
     text = CONFIG.format(
+        port=port,
         ports=json.dumps(str(sockets)),
         store=json.dumps(str(store)),
         sync='"always"' if durable else '"1s"',
@@ -81,4 +105,16 @@ async def _answers(address: str) -> bool:
 
 
 async def connect_operator(address: str, seed: str) -> Client:
-    return await nats.connect(address, nkeys_seed_str=seed, inbox_prefix="_INBOX.operator")
+    """Reconnects by itself: a kernel that starts anew comes back at the same address."""
+
+    async def on_error(error: Exception) -> None:
+        logger.info("nats operator: %s", error)
+
+    return await nats.connect(
+        address,
+        nkeys_seed_str=seed,
+        inbox_prefix="_INBOX.operator",
+        reconnect_time_wait=0.2,
+        max_reconnect_attempts=300,
+        error_cb=on_error,
+    )

@@ -32,10 +32,15 @@ class Unit:
 
 class Supervisor:
     """Starts units in order and stops them in reverse. Spawn from the main thread only:
-    the death signal follows the parent *thread*."""
+    the death signal follows the parent *thread*.
+
+    `deaths` receives a line for each unit that ends without being asked to.
+    """
 
     def __init__(self) -> None:
         self._children: list[tuple[Unit, asyncio.subprocess.Process]] = []
+        self._watching: list[asyncio.Task[None]] = []
+        self.deaths: asyncio.Queue[str] = asyncio.Queue()
 
     async def start(self, unit: Unit) -> asyncio.subprocess.Process:
         """Start one unit and wait until it is ready. Raises `ChildFailed`."""
@@ -51,9 +56,16 @@ class Supervisor:
             )
         self._children.append((unit, process))
         await self._until_ready(unit, process)
+        self._watching.append(asyncio.create_task(self._watch(unit, process)))
         return process
 
+    async def _watch(self, unit: Unit, process: asyncio.subprocess.Process) -> None:
+        code = await process.wait()
+        await self.deaths.put(f"{unit.name} ended with {code}: {_tail(unit.log)}")
+
     async def stop(self) -> None:
+        for task in self._watching:
+            task.cancel()
         for unit, process in reversed(self._children):
             await _end(unit, process)
         self._children.clear()
