@@ -14,6 +14,7 @@ from schemas.base import Value
 from schemas.commands import Accepted, Command, Refused
 from schemas.commands.complete import Complete, Completion, CompletionFailed
 from services.kit.engine import Context
+from services.kit.errors import SecretLeak, TooLarge
 from services.kit.service import Handler, Rpc
 
 logger = logging.getLogger(__name__)
@@ -78,7 +79,12 @@ async def _decide(context: Context, handler: Handler, body: bytes) -> Value:
 
     by = f"{context.service.name}/{type(command).__name__}"
     actor = Actor(kind="operator", name=command.operator)
-    done = await context.transact(command.run, by, decide, actor=actor, correlation=command.command)
+    try:
+        done = await context.transact(
+            command.run, by, decide, actor=actor, correlation=command.command
+        )
+    except (TooLarge, SecretLeak) as error:
+        return Refused(reason=str(error), hint="shorten it, or leave the secret out")
     return refused[0] if refused else Accepted(events=tuple(event.id for event in done))
 
 

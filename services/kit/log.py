@@ -23,6 +23,7 @@ from services.kit.errors import (
 )
 
 MAX_EVENT_BYTES = 64 * 1024
+MAX_STRING_CHARS = 8 * 1024
 TRIES = 4
 SEQUENTIAL_LIMIT = 10
 # The sequence check runs before JetStream's duplicate check, so a retried append
@@ -69,6 +70,8 @@ class Log:
         body = encode(event)
         if len(body) > MAX_EVENT_BYTES:
             raise TooLarge(f"{event.type} has {len(body)} bytes, the limit is {MAX_EVENT_BYTES}")
+        if len(body) > MAX_STRING_CHARS and (long := too_long(event.data.model_dump(mode="json"))):
+            raise TooLarge(f"{event.type}: {long} is longer than {MAX_STRING_CHARS} characters")
         leak = self._secrets.leaked(body)
         if leak:
             raise SecretLeak(f"{event.type} of {event.entity_id} holds the value of {leak}")
@@ -167,6 +170,20 @@ class Log:
         if error.err_code == 10077:
             return LogFull("the event stream is full: free disk space or raise its limit")
         return error
+
+
+def too_long(value: object, path: str = "") -> str | None:
+    """Where a string stands that belongs into a blob, or None."""
+    match value:
+        case str():
+            return path if len(value) > MAX_STRING_CHARS else None
+        case dict():
+            items = ((f"{path}.{key}".lstrip("."), item) for key, item in value.items())
+        case list():
+            items = ((f"{path}[{n}]", item) for n, item in enumerate(value))
+        case _:
+            return None
+    return next((found for where, item in items if (found := too_long(item, where))), None)
 
 
 def key_of(event: Envelope) -> EntityKey:
