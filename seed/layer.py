@@ -53,20 +53,26 @@ def build_layer(target: Path, lock: Path = LOCK) -> Path:
 
 
 def compile_tree(
-    tree: Path, out: Path, mounted: str = "/genome", cache: Path | None = None
+    tree: Path,
+    out: Path,
+    mounted: str = "/genome",
+    cache: Path | None = None,
+    user: tuple[int, int] | None = None,
 ) -> Path:
     """Bytecode of `tree`, as seen at `mounted`, below `out`: mount `out` at PYTHONPYCACHEPREFIX.
 
     The prefix hides the standard library's own bytecode, so that is linked in as well. A file that
     does not compile has none, and says so when it is imported. With a `cache`, equal files of other
-    trees are not compiled again.
+    trees are not compiled again. With a `user`, uid and gid, the compiler runs as that user.
     """
     tree = tree.resolve()
     sources = sorted(_sources(tree))
     keys = {path: _key(path, tree, mounted) for path in sources}
     missing = [path for path in sources if cache is None or not (cache / keys[path]).is_file()]
     with tempfile.TemporaryDirectory(prefix="kadath-pyc-") as scratch:
-        _compile(missing, tree, mounted, Path(scratch))
+        if user is not None:
+            os.chown(scratch, *user)
+        _compile(missing, tree, mounted, Path(scratch), user)
         for path in sources:
             made = Path(scratch) / _pyc(path.relative_to("/"))
             kept = _kept(made, cache, keys[path])
@@ -134,9 +140,12 @@ def _key(path: Path, tree: Path, mounted: str) -> str:
     return hashlib.sha256(name + path.read_bytes()).hexdigest()
 
 
-def _compile(paths: list[Path], tree: Path, mounted: str, prefix: Path) -> None:
+def _compile(
+    paths: list[Path], tree: Path, mounted: str, prefix: Path, user: tuple[int, int] | None
+) -> None:
     if not paths:
         return
+    uid, gid = user or (None, None)
     subprocess.run(
         [
             INTERPRETER,
@@ -151,6 +160,10 @@ def _compile(paths: list[Path], tree: Path, mounted: str, prefix: Path) -> None:
         ],
         input="\0".join(map(str, paths)).encode(),
         env={"LANG": "C.UTF-8"},
+        cwd="/",
+        user=uid,
+        group=gid,
+        extra_groups=[] if user else None,
         timeout=COMPILE_SECONDS,
         check=False,
         stdout=subprocess.DEVNULL,
@@ -163,10 +176,11 @@ def _pyc(path: Path) -> Path:
 
 
 def _kept(made: Path, cache: Path | None, key: str) -> Path | None:
+    is_made = made.is_file() and not made.is_symlink()
     if cache is None:
-        return made if made.is_file() else None
+        return made if is_made else None
     kept = cache / key
-    if made.is_file() and not kept.is_file():
+    if is_made and not kept.is_file():
         cache.mkdir(parents=True, exist_ok=True)
         temporary = cache / f".{key}.{os.getpid()}"
         shutil.copyfile(made, temporary)

@@ -18,7 +18,7 @@ async def start(context: Context) -> Callable[[], Awaitable[None]]:
     root = platform.cache / "sandbox"
     containers = LocalContainers(root, scope=platform.sockets.name, user=user)
     context.resources["containers"] = containers
-    context.resources["places"] = Places(context.blobs, platform.cache)
+    context.resources["places"] = Places(context.blobs, platform.cache, user)
     context.resources["slots"] = asyncio.Semaphore(platform.slots)
     await containers.sweep(None, set())
 

@@ -12,9 +12,10 @@ from services.kit.blobs import Blobs
 
 
 class Places:
-    """Laid out once per content hash below the cache; a lock per hash."""
+    """Laid out once per content hash below the cache; a lock per hash. Compiled by `user`."""
 
-    def __init__(self, blobs: Blobs, cache: Path) -> None:
+    def __init__(self, blobs: Blobs, cache: Path, user: tuple[int, int] | None) -> None:
+        self._user = user
         self._blobs = blobs
         self._cache = cache
         self._locks: dict[str, asyncio.Lock] = {}
@@ -38,7 +39,9 @@ class Places:
             out = self._cache / "pyc" / key
             if not out.exists():
                 parts = self._cache / "pyc-parts"
-                await asyncio.to_thread(layer.compile_tree, folder, out, "/genome", parts)
+                await asyncio.to_thread(
+                    layer.compile_tree, folder, out, "/genome", parts, self._user
+                )
         return out
 
     async def layer(self) -> Path:

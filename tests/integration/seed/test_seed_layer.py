@@ -113,6 +113,24 @@ def test_equal_files_are_compiled_once(tmp_path: Path) -> None:
     assert {path.relative_to(second) for path in (second / "genome").rglob("*.pyc")} == names
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can run a compiler as another user")
+def test_source_of_a_stranger_is_compiled_by_the_sandbox_user(tmp_path: Path) -> None:
+    """With equal bytes; what that user may not read has no bytecode."""
+    tree = tmp_path / "tree"
+    shutil.copytree(FRAMEWORK / "kadath_runtime", tree)
+    for folder in (tmp_path, *tmp_path.parents[:2]):
+        folder.chmod(0o755)
+    (tree / "task.py").chmod(0o600)
+    own = compile_tree(tree, tmp_path / "own") / "genome"
+    theirs = compile_tree(tree, tmp_path / "theirs", user=(SANDBOX_USER, SANDBOX_USER)) / "genome"
+    made = {path.relative_to(theirs): path.read_bytes() for path in theirs.rglob("*.pyc")}
+    assert made == {
+        path.relative_to(own): path.read_bytes()
+        for path in own.rglob("*.pyc")
+        if not path.name.startswith("task.")
+    }
+
+
 def test_the_layer_is_built_from_the_lock_alone(tmp_path: Path) -> None:
     """The first genome needs nothing; a lock without hashes installs nothing and leaves nothing."""
     assert list(build_layer(tmp_path / "layer").iterdir()) == []
