@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+from services.kit import telemetry
 from services.kit.supervisor import ChildFailed, Supervisor
 
 logger = logging.getLogger(__name__)
@@ -28,6 +29,7 @@ async def when_a_child_dies(supervisor: Supervisor) -> None:
     deaths = [*recent(os.environ.get(DEATHS, ""), now), now]
     if len(deaths) > TRIES:
         raise ChildFailed(f"{told} ({len(deaths)} deaths within {WITHIN_SECONDS:.0f} s)")
+    telemetry.flush()
     await supervisor.stop()
     _kill_children()
     os.environ[DEATHS] = " ".join(map(str, deaths))

@@ -81,6 +81,8 @@ def fail(message: str, code: int, hint: str = "") -> None:
 
 def main() -> None:
     """The program. Trouble that is known by name is told in one line, never as a traceback."""
+    from pydantic import ValidationError
+
     from kadath.cli import commands_audit, commands_kernel, commands_rules, commands_runs
     from kadath.cli.client import KernelFailed, WrongVersion
     from kadath.cli.demo import DemoFailed
@@ -99,6 +101,9 @@ def main() -> None:
         fail(str(error), 5)
     except DemoFailed as error:
         fail(str(error), 4, "kadath resume RUN, or kadath events RUN")
+    except ValidationError as error:
+        first = error.errors()[0]
+        fail(f"{'.'.join(map(str, first['loc']))}: {first['msg']}", 2, "--help names the options")
     except ExportRefused as error:
         fail(str(error), 1)
     except LookupError as error:
