@@ -76,13 +76,15 @@ class Context:
         return self.engine.view(self.service.name, run)
 
     async def call(self, service: str, name: str, request: Value, timeout: float) -> bytes:
-        """Ask another service's RPC; the reply is one JSON object."""
+        """Ask another service's RPC; the reply is one JSON object. Raises `Unavailable`."""
         subject, body = subjects.rpc(service, name), request.model_dump_json().encode()
         for _ in range(RPC_TRIES):
             try:
                 return bytes((await self.client.request(subject, body, timeout=timeout)).data)
             except NoRespondersError:  # the other service is just starting
                 await asyncio.sleep(0.1)
+            except TimeoutError:
+                break
         raise Unavailable(subject)
 
     async def transact(

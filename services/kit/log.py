@@ -111,7 +111,8 @@ class Log:
             try:
                 return await self._send_batch(events, bodies, fences, attempt)
             except nats.errors.TimeoutError:
-                self._raise_denied(_subject(events[0]))
+                for event in events:
+                    self._raise_denied(_subject(event))
                 await asyncio.sleep(0.05 * 2**attempt)
             except APIError as error:
                 if error.err_code not in RACE_CODES:
