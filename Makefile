@@ -2,7 +2,7 @@
 PY := .venv/bin/python
 BIN := .venv/bin
 
-.PHONY: check test test-unit test-fault test-mutants bench bench-demo catalogue format locks
+.PHONY: check test test-unit test-fault test-mutants coverage bench bench-demo catalogue format locks
 
 check:
 	$(BIN)/ruff check .
@@ -29,6 +29,9 @@ bench:
 
 bench-demo:
 	$(PY) -m bench.demo
+
+coverage:
+	$(PY) -m tests.coverage
 
 test-mutants:
 	$(PY) -m tests.mutants

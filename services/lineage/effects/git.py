@@ -41,8 +41,9 @@ def write_genome(target: Repository, blobs: Blobs, view: View, event: GenomeComm
     write_tree(target, blobs, view, registered.files.sha256)
     proposal = view.proposals[event.proposal]
     target.write([registration.commit(view, proposal, registered.tree)])
-    target.point(f"refs/tags/genome/{registered.genome}", registered.commit)
     target.point(f"refs/heads/{event.branch}", registered.commit)
+    # The tag comes last: who sees it finds the rest.
+    target.point(f"refs/tags/genome/{registered.genome}", registered.commit)
 
 
 def write_base(target: Repository, blobs: Blobs, view: View, tree_sha: str) -> genome.GitObject:

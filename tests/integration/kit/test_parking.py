@@ -15,10 +15,11 @@ from schemas import Draft, Recorded, subjects
 from schemas.events.attempt import AttemptFinished, AttemptQueued
 from schemas.events.run import RunPauseRequested, RunResumed
 from schemas.values.runtime import Limits
-from services.kit import edges
+from services.kit import edges, leases
 from services.kit.engine import Context
 from services.kit.errors import Conflict, Unavailable
 from services.kit.service import Effect, Reaction, Service
+from services.kit.streams import LEASE_SECONDS
 from tests.support.kernel import Kernel, kernel, voice
 
 GOOD, BAD = "e001x1-a0001", "e001x1-a0002"
@@ -241,3 +242,32 @@ def test_garbage_in_the_log_stops_nobody(tmp_path: Path):
         assert follower is not None
         assert follower.unreadable == 3
         assert running.engine.view("sandbox", "r2").queued == {GOOD}
+
+
+def test_a_long_effect_keeps_its_lease_and_pulls_may_overlap(tmp_path: Path, monkeypatch):
+    """It is not given to a second holder; what was pulled above the slots goes back."""
+    monkeypatch.setattr(leases, "PULL_SECONDS", 1)
+    started: Counter[str] = Counter()
+    at_once = 0
+
+    async def work(context: Context, recorded: Recorded) -> None:
+        nonlocal at_once
+        about = recorded.entity_id
+        started[about] += 1
+        at_once = max(at_once, sum(started.values()) - len(context.view("r1").finished))
+        await asyncio.sleep(LEASE_SECONDS + 1 if about == BAD else 0.05)
+        await context.transact(recorded.run, "sandbox/work", lambda v, at: [done(about)])
+
+    def due(view: Seen, recorded: Recorded) -> bool:
+        return recorded.entity_id not in view.finished
+
+    service = sandbox(effects=(Effect("work", AttemptQueued, due, work, slots=2),))
+    names = [BAD, *(f"e001x1-a{n:04d}" for n in range(3, 9))]
+    with kernel(tmp_path, service) as running:
+        running.run(asyncio.sleep(1.5))
+        running.run(running.say("sandbox", "r1", *map(queued, names)))
+        view = running.engine.view("sandbox", "r1")
+        running.run(running.until(lambda: view.finished == set(names), 30))
+        running.run(asyncio.sleep(0.2))
+        assert started == Counter(names)
+        assert at_once == 2
