@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, TextIO
 from services.kit import edges
 
 if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.trace import Link, Tracer
 
 _tracer: "Tracer | None" = None
+_provider: "TracerProvider | None" = None
 
 
 def set_up(service: str, level: int = logging.INFO, stream: TextIO | None = None) -> None:
@@ -30,27 +32,23 @@ def set_up(service: str, level: int = logging.INFO, stream: TextIO | None = None
 
 def _export_spans(service: str) -> None:
     """The SDK retries a dead endpoint noisily, so without an endpoint there is no exporter."""
-    global _tracer
+    global _tracer, _provider
     from opentelemetry import trace
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
     from opentelemetry.sdk.resources import Resource
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
-    provider = TracerProvider(resource=Resource.create({"service.name": service}))
-    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
-    trace.set_tracer_provider(provider)
-    _tracer = provider.get_tracer("kadath")
+    _provider = TracerProvider(resource=Resource.create({"service.name": service}))
+    _provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    trace.set_tracer_provider(_provider)
+    _tracer = _provider.get_tracer("kadath")
 
 
 def flush() -> None:
-    if _tracer is None:
-        return
-    from opentelemetry import trace
-
-    provider = trace.get_tracer_provider()
-    if hasattr(provider, "shutdown"):
-        provider.shutdown()
+    """Send what is left; there are no spans after that."""
+    if _provider is not None:
+        _provider.shutdown()
 
 
 @contextmanager

@@ -56,7 +56,13 @@ def test_an_rpc_answers_or_says_what_is_wrong(tmp_path: Path):
         name="broker", view=Nothing, handles=(), rpcs=(Rpc("token", TokenFor, answer),)
     )
     ask = TokenFor(
-        run="r1", attempt="a", agent="a0001", genome="0" * 64, purpose="epoch", restart=0, expires_at=0
+        run="r1",
+        attempt="a",
+        agent="a0001",
+        genome="0" * 64,
+        purpose="epoch",
+        restart=0,
+        expires_at=0,
     )
 
     async def scene(running: Kernel) -> None:

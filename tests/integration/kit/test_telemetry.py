@@ -62,7 +62,8 @@ def own_logging() -> Iterator[None]:
     root = logging.getLogger()
     before, level = root.handlers[:], root.level
     yield
-    root.handlers[:], telemetry._tracer = before, None
+    root.handlers[:] = before
+    telemetry._tracer = telemetry._provider = None
     root.setLevel(level)
 
 
