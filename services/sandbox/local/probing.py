@@ -68,7 +68,7 @@ async def probe(attempt: Attempt, lower: Path, spool: Path) -> tuple[Probe, Foun
     """The answer, and what was found for the attempts to come."""
     for overlay in (True, False):
         outcome, groups = await attempt(_trial(lower, spool), overlay)
-        if _works(outcome):
+        if works(outcome):
             return _report(groups, overlay), Found(overlay, groups is not None)
     return Probe(ok=False, reason=_explain(outcome), install_hint=_hint(outcome)), Found()
 
@@ -88,7 +88,7 @@ def _trial(lower: Path, spool: Path) -> Spec:
     )
 
 
-def _works(outcome: Outcome) -> bool:
+def works(outcome: Outcome) -> bool:
     if outcome.reason != "exit" or outcome.exit_code != 0 or outcome.frozen is None:
         return False
     marks = [(file.path, file.mark) for file in outcome.frozen.files]

@@ -11,7 +11,6 @@ import stat
 
 from .copying import listing
 from .space import Space
-from .spool import Spool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # `typing` would take 6 ms to load
@@ -30,13 +29,16 @@ KINDS = {
 }
 
 
-def freeze(space: Space, limits: dict[str, Any], spool: int) -> dict[str, Any]:
-    """The report of the freeze as plain data: files, deleted, rejected, omitted."""
-    return _Freeze(space, limits, Spool(spool)).run()
+def freeze(space: Space, limits: dict[str, Any], spool: Any) -> dict[str, Any]:
+    """The report of the freeze as plain data: files, deleted, rejected, omitted.
+
+    `spool` has the methods of `Spool`.
+    """
+    return _Freeze(space, limits, spool).run()
 
 
 class _Freeze:
-    def __init__(self, space: Space, limits: dict[str, Any], spool: Spool) -> None:
+    def __init__(self, space: Space, limits: dict[str, Any], spool: Any) -> None:
         assert space.upper is not None
         self._root, self._lower, self._baseline = (space.upper, space.lower, space.baseline)
         self._spool = spool

@@ -8,7 +8,7 @@ import time
 from . import freeze, inner, kernel, space
 from .cgroups import Cgroups
 from .drain import printable
-from .spool import SpoolFailed
+from .spool import Spool, SpoolFailed
 from .watch import GONE, Watch
 
 TYPE_CHECKING = False
@@ -71,7 +71,7 @@ def run(
 
 def _freeze(report: Report, room: space.Space, limits: dict[str, Any], folder: int) -> None:
     try:
-        report["frozen"] = freeze.freeze(room, limits, folder)
+        report["frozen"] = freeze.freeze(room, limits, Spool(folder))
     except SpoolFailed as error:  # nothing frozen is better than half of it
         report["detail"] = f"the spool cannot be written: {error}"
 
