@@ -59,9 +59,9 @@ class DockerContainers:
     async def _look(self) -> Probe:
         try:
             found = await self._docker.images.inspect(self._image)
-        except aiodocker.DockerError as error:
-            return probing.no_image(self._image, error)
-        except Exception as error:  # aiohttp's many ways to say that nobody listens
+        except (aiodocker.DockerError, OSError, ValueError) as error:
+            if getattr(error, "status", 0) == 404:
+                return probing.no_image(self._image)
             return probing.no_daemon(error)
         self.digest = str(found["Id"])
         return await probing.probe(self._attempt, self._root)
@@ -213,7 +213,10 @@ def message(spec: Spec) -> list[bytes]:
 
 def outcome(report: dict[str, Any], blobs: dict[str, bytes], oom_killed: bool) -> Outcome:
     """The same judgement as the local backend's."""
-    reason, code, detail = report["reason"], report["exit_code"], ""
+    reason, code = report["reason"], report["exit_code"]
+    detail = str(report.get("detail", ""))[:2000]
+    if reason == "start_failed":
+        return Outcome(exit_code=None, reason=reason, detail=detail)
     if reason == "exit" and code != 0 and oom_killed:
         reason = "oom"
     elif reason == "exit" and code != 0 and report["full"]:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from schemas.values.runtime import Limits
 
 IDENTITY = "65532:65532"
-OWN_PROCESSES = 4  # the pilot, the relay and its threads
+PILOT, RELAY = 1, 5  # processes that are not the organism's; a relay has threads
 TARGETS = (
     "genome", "pyc", "layer", "program", "evidence", "elites", "input", "signals", "state-in",
 )  # fmt: skip
@@ -56,7 +56,7 @@ def _host(kind: Kind) -> dict[str, Any]:
         "ReadonlyRootfs": True,
         "CapDrop": ["ALL"],
         "SecurityOpt": ["no-new-privileges:true"],
-        "PidsLimit": limits.pids + OWN_PROCESSES,
+        "PidsLimit": limits.pids + PILOT + (RELAY if kind.broker else 0),
         "Memory": memory,
         "MemorySwap": memory,
         "NanoCpus": int(limits.cpus * 1_000_000_000),

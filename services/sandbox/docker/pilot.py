@@ -88,9 +88,14 @@ def main() -> None:
     stdout = Drain(int(request["stdout_limit"]), tail=False)
     stderr = Drain(int(request["limits"]["log_kb"]) << 10, tail=True)
     began = time.monotonic()
-    pid = start(request, blobs, stdout, stderr, libc)
+    try:
+        pid = start(request, blobs, stdout, stderr, libc)
+    except OSError as error:
+        fail(line, str(error))
+        return
     reason, code = watch(pid, line, stdout, stderr)
     sweep(stdout, stderr)
+    open_up("/state")
     report = {
         "reason": reason,
         "exit_code": code if reason == "exit" else None,
@@ -107,6 +112,32 @@ def main() -> None:
     ends = [("stdout", stdout.content()), ("log", printable(stderr.content()))]
     for part in wire.pack(report, ends):
         line.sendall(part)
+
+
+def fail(line: socket.socket, detail: str) -> None:
+    """Report a start that did not come about: not the organism's doing."""
+    report = {"reason": "start_failed", "exit_code": None, "detail": detail, "frozen": None}
+    line.sendall(LAST + b"".join(wire.pack(report, [])))
+
+
+def open_up(root: str) -> None:
+    """Give back to their owner the rights that an organism took from its own files."""
+    waiting = [(root, 0)]
+    while waiting:
+        folder, depth = waiting.pop()
+        try:
+            entries = list(os.scandir(folder))
+        except OSError:
+            continue
+        for entry in entries:
+            status = entry.stat(follow_symlinks=False)
+            if entry.is_dir(follow_symlinks=False):
+                if status.st_mode & 0o700 != 0o700:
+                    os.chmod(entry.path, 0o700)
+                if depth < freeze.DEPTH:
+                    waiting.append((entry.path, depth + 1))
+            elif entry.is_file(follow_symlinks=False) and not status.st_mode & 0o400:
+                os.chmod(entry.path, status.st_mode & 0o777 | 0o400)
 
 
 def receive(line: socket.socket) -> tuple[dict[str, Any], dict[str, bytes]]:
@@ -142,15 +173,22 @@ def prepare(request: dict[str, Any]) -> Room:
 def start(
     request: dict[str, Any], blobs: dict[str, bytes], stdout: Drain, stderr: Drain, libc: Any
 ) -> int:
-    """The organism's launcher behind our own filter, with nothing of ours open."""
+    """The organism's launcher behind our own filter, with nothing of ours open.
+
+    Raises `OSError` when the launcher cannot be reached.
+    """
     reading, writing = os.pipe()
+    said, saying = os.pipe()
     pid = os.fork()
     if pid:
         os.close(reading)
-        wire.write_all(writing, (blobs["environ"],))
-        os.close(writing)
+        os.close(saying)
         stdout.start()
         stderr.start()
+        if trouble := os.read(said, 4096):
+            raise OSError(trouble.decode("utf-8", "replace"))
+        wire.write_all(writing, (blobs["environ"],))
+        os.close(writing)
         return pid
     try:
         os.setsid()
@@ -161,14 +199,12 @@ def start(
         libc.prctl(DUMPABLE, 1, 0, 0, 0)
         with open("/proc/self/oom_score_adj", "w") as file:
             file.write("1000")
-        os.set_inheritable(reading, True)
-        os.closerange(3, reading)
-        os.closerange(reading + 1, 1024)
+        os.set_inheritable(reading, True)  # all others are closed by the exec
         os.chdir(request["cwd"])
         confine(libc, blobs["seccomp"])
         os.execve(request["python"], command(request, reading), {})
     except BaseException as error:  # noqa: BLE001 (a fork must not go on)
-        os.write(2, f"pilot: {error}\n".encode())
+        os.write(saying, f"{error}"[:4000].encode())
     os._exit(126)
 
 
@@ -208,7 +244,8 @@ def watch(pid: int, line: socket.socket, stdout: Drain, stderr: Drain) -> tuple[
                 if drain.ended:
                     poller.unregister(drain.read)
         if end in ready:
-            return "exit", os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+            code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+            return "exit", code if code >= 0 else 128 - code
         if line.fileno() in ready:
             if line.recv(1) != DEADLINE:
                 os._exit(1)  # nobody is left to report to; the container ends with us

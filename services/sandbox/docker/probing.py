@@ -44,8 +44,8 @@ def tag() -> str:
     return f"kadath-organism:{hashlib.sha256(content).hexdigest()[:16]}"
 
 
-def no_image(image: str, error: Exception) -> Probe:
-    reason = f"the image {image} is not there ({error})"
+def no_image(image: str) -> Probe:
+    reason = f"the image {image} is not there"
     return Probe(ok=False, reason=reason, install_hint="deploy/docker/build.sh [BASE_IMAGE]")
 
 

@@ -1,6 +1,5 @@
 """A backend on real bubblewrap, and short ways to describe an attempt."""
 
-import asyncio
 import shutil
 import tempfile
 import time
@@ -12,8 +11,11 @@ from typing import Any
 import pytest
 
 from schemas.values.runtime import Limits
+from services.sandbox.docker import DockerContainers
 from services.sandbox.local import LocalContainers
-from services.sandbox.port import Outcome, Spec
+from services.sandbox.port import Containers, Outcome, Spec
+from tests.support import daemon
+from tests.support.loop import go
 
 LIMITS = Limits(memory_mb=512, pids=64, file_mb=64, state_mb=32, state_inodes=8192, log_kb=64)
 PYTHON = ("/usr/bin/python3", "-I", "-S", "-u", "-c")
@@ -41,13 +43,31 @@ def shared() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def containers(shared: Path) -> LocalContainers:
+def local(shared: Path) -> LocalContainers:
     """Skips where this machine cannot run a sandbox, and says why."""
     backend = LocalContainers(shared / "backend", scope=shared.name)
-    probe = asyncio.run(backend.probe())
+    probe = go(backend.probe())
     if not probe.ok:
         pytest.skip(f"no sandbox here: {probe.reason} {probe.install_hint}")
     return backend
+
+
+@pytest.fixture(scope="session")
+def docker(shared: Path) -> Iterator[DockerContainers]:
+    """On a real daemon, which is installed and started where that is possible."""
+    if reason := daemon.trouble():
+        pytest.skip(reason)
+    backend = DockerContainers(shared / "docker", shared / "doors", scope=shared.name)
+    probe = go(backend.probe())
+    assert probe.ok, f"{probe.reason} {probe.install_hint}"
+    yield backend
+    go(backend.close())
+
+
+@pytest.fixture(params=["local", "docker"])
+def containers(request: pytest.FixtureRequest) -> Containers:
+    """One contract, two backends."""
+    return request.getfixturevalue(request.param)  # type: ignore[no-any-return]
 
 
 @pytest.fixture
@@ -65,21 +85,21 @@ def spec(home: Path) -> Callable[..., Spec]:
 
 
 @pytest.fixture
-def attempt(containers: LocalContainers, spec: Callable[..., Spec]) -> Callable[..., Outcome]:
+def attempt(containers: Containers, spec: Callable[..., Spec]) -> Callable[..., Outcome]:
     """Runs one program to its end."""
 
     def run(code: str = "pass", **changes: Any) -> Outcome:
-        return asyncio.run(containers.run(spec(code, **changes)))
+        return go(containers.run(spec(code, **changes)))
 
     return run
 
 
 @pytest.fixture
-def inherited(home: Path, containers: LocalContainers) -> Path:
+def inherited(home: Path, local: LocalContainers) -> Path:
     """A state from an earlier attempt, owned by the sandbox user."""
     folder = home / "inherited"
     for path in ("kept", "changed", "gone", "folder/one", "folder/two", "was_folder/x", "was_file"):
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(f"old {path}")
-    containers.own(folder)
+    local.own(folder)
     return folder

@@ -15,13 +15,14 @@ import pytest
 from services.sandbox.local import LocalContainers
 from services.sandbox.local.trusted.labels import PREFIX
 from services.sandbox.port import Spec
+from tests.support.loop import go
 
 KERNEL = Path(__file__).with_name("kernel_to_kill.py")
 REPOSITORY = Path(__file__).parents[3]
 
 
 @pytest.fixture
-def containers(home: Path, containers: LocalContainers) -> LocalContainers:
+def containers(home: Path, local: LocalContainers) -> LocalContainers:
     """A backend whose scope holds this test's attempts only."""
     return LocalContainers(home / "backend", scope=home.name)
 
@@ -110,7 +111,7 @@ def test_a_killed_outer_process_takes_its_sandbox_along(
         await containers.sweep(None, set())
         return outcome.reason
 
-    assert asyncio.run(scene()) == "start_failed"
+    assert go(scene()) == "start_failed"
     assert until(lambda: nothing_left(home.name, before))
 
 
@@ -119,12 +120,12 @@ def test_a_sweep_spares_what_is_to_be_kept(containers: LocalContainers, home: Pa
     before = organisms()
     stranger = LocalContainers(home / "stranger", scope="another")
     with kernel(home, "r1-a1", "r1-a2", "r2-a1"):
-        assert asyncio.run(stranger.sweep(None, set())) == 0
-        assert asyncio.run(containers.sweep("r1", {"r1-a2"})) == 1
+        assert go(stranger.sweep(None, set())) == 0
+        assert go(containers.sweep("r1", {"r1-a2"})) == 1
         assert until(lambda: len(organisms() - before) == 4)
-        assert asyncio.run(containers.sweep("r2", set())) == 1
-        assert asyncio.run(containers.sweep(None, {"r1-a2"})) == 0
-        assert asyncio.run(containers.sweep(None, set())) == 1
+        assert go(containers.sweep("r2", set())) == 1
+        assert go(containers.sweep(None, {"r1-a2"})) == 0
+        assert go(containers.sweep(None, set())) == 1
         assert until(lambda: nothing_left(home.name, before))
 
 
@@ -132,8 +133,8 @@ def test_an_attempt_that_ends_leaves_nothing(
     containers: LocalContainers, spec: Callable[..., Spec], home: Path
 ) -> None:
     """Cgroups are removed when the outcome is told, and no descriptor stays open."""
-    asyncio.run(containers.run(spec()))
+    go(containers.run(spec()))
     open_before = len(os.listdir("/proc/self/fd"))
-    asyncio.run(containers.run(spec()))
+    go(containers.run(spec()))
     assert (labelled(home.name), cgroups(home.name)) == ([], [])
     assert len(os.listdir("/proc/self/fd")) == open_before

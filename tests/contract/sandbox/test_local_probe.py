@@ -28,23 +28,23 @@ def test_a_bubblewrap_that_fails_is_a_refusal(home: Path, spec: Callable[..., Sp
     assert asyncio.run(containers.run(spec())).reason == "start_failed"
 
 
-def test_the_probe_runs_once(containers: LocalContainers) -> None:
+def test_the_probe_runs_once(local: LocalContainers) -> None:
     """Later answers are the first one."""
-    assert asyncio.run(containers.probe()) is asyncio.run(containers.probe())
+    assert asyncio.run(local.probe()) is asyncio.run(local.probe())
 
 
-def test_missing_cgroups_are_admitted(home: Path, containers: LocalContainers) -> None:
+def test_missing_cgroups_are_admitted(home: Path, local: LocalContainers) -> None:
     """What is not bounded is named with its reason; the rest is enforced."""
     probe = asyncio.run(LocalContainers(home / "b", cgroups=False, overlay=False).probe())
     gaps = {gap.limit for gap in probe.not_enforced}
     assert {"memory in total", "cpus"} <= gaps and "state size" in probe.enforced
     assert os.geteuid() != 0 or "memory in total" not in {
-        gap.limit for gap in asyncio.run(containers.probe()).not_enforced
+        gap.limit for gap in asyncio.run(local.probe()).not_enforced
     }
 
 
 def test_memory_is_summed_where_there_is_no_cgroup(
-    home: Path, containers: LocalContainers, spec: Callable[..., Spec]
+    home: Path, local: LocalContainers, spec: Callable[..., Spec]
 ) -> None:
     """Four processes together meet the limit that none of them meets alone."""
     backend = LocalContainers(home / "b", cgroups=False)

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from services.sandbox.local import LocalContainers
-from services.sandbox.port import Outcome, Spec
+from services.sandbox.port import Containers, Outcome, Spec
+from tests.support.loop import go
 
 Attempt = Callable[..., Outcome]
 FORK_BOMB = """
@@ -52,10 +52,10 @@ def test_a_hang_ends_at_the_deadline_after_the_signal_to_finish(attempt: Attempt
         "import os, time\nif os.fork() == 0: os.setsid()\n"
         "while not os.path.exists('/signals/finalize'): time.sleep(.01)\n"
         "open('seen', 'w')\ntime.sleep(60)",
-        seconds=1.2,
+        seconds=2.2,
     )
     assert (outcome.reason, outcome.exit_code) == ("deadline", None)
-    assert 1.0 < outcome.wall_seconds < 2.0
+    assert 1.0 < outcome.wall_seconds < 3.0
     assert outcome.frozen is not None and [file.path for file in outcome.frozen.files] == ["seen"]
 
 
@@ -97,11 +97,9 @@ def test_a_memory_hog_is_killed(attempt: Attempt) -> None:
     assert outcome.reason in ("oom", "deadline")
 
 
-def test_a_share_of_a_processor_is_not_exceeded(
-    containers: LocalContainers, attempt: Attempt
-) -> None:
+def test_a_share_of_a_processor_is_not_exceeded(containers: Containers, attempt: Attempt) -> None:
     """Two busy processes together get half a processor."""
-    if any(gap.limit == "cpus" for gap in asyncio.run(containers.probe()).not_enforced):
+    if any(gap.limit == "cpus" for gap in go(containers.probe()).not_enforced):
         pytest.skip("no writable cgroup: this limit is not enforced here")
     busy = "import os, time\nos.fork()\nends = time.time() + 1\nwhile time.time() < ends: pass"
     outcome = attempt(busy, limits={"cpus": 0.5})
@@ -133,7 +131,7 @@ def test_the_log_is_the_end_of_stderr(attempt: Attempt) -> None:
     assert outcome.log.endswith(b"\n99998\n") and len(outcome.log) == 64 << 10
 
 
-def test_stop_kills_within_a_second(containers: LocalContainers, spec: Callable[..., Spec]) -> None:
+def test_stop_kills_within_a_second(containers: Containers, spec: Callable[..., Spec]) -> None:
     """The attempt is told as stopped and leaves no evidence."""
 
     async def scene() -> tuple[Outcome, float]:
@@ -144,13 +142,13 @@ def test_stop_kills_within_a_second(containers: LocalContainers, spec: Callable[
         took = time.monotonic() - began
         return await running, took
 
-    outcome, took = asyncio.run(scene())
+    outcome, took = go(scene())
     assert (outcome.reason, outcome.frozen, took < 1.0) == ("stopped", None, True)
 
 
 @pytest.mark.parametrize("after", [0.0, 0.02, 0.3])
 def test_a_cancelled_caller_kills_the_attempt(
-    containers: LocalContainers, spec: Callable[..., Spec], after: float
+    containers: Containers, spec: Callable[..., Spec], after: float
 ) -> None:
     """At any moment of the start; the name is free again at once."""
 
@@ -162,5 +160,5 @@ def test_a_cancelled_caller_kills_the_attempt(
         await asyncio.gather(running, return_exceptions=True)
         return time.monotonic() - began
 
-    assert asyncio.run(scene()) < 1.0
-    assert asyncio.run(containers.run(spec())).exit_code == 0
+    assert go(scene()) < 1.0
+    assert go(containers.run(spec())).exit_code == 0

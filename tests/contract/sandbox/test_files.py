@@ -1,6 +1,5 @@
 """What is frozen after an attempt, and what is refused."""
 
-import asyncio
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from services.sandbox.local import LocalContainers
-from services.sandbox.port import Outcome, Spec
+from services.sandbox.port import Containers, Outcome, Spec
+from tests.support.loop import go
 
 Attempt = Callable[..., Outcome]
 
@@ -56,17 +56,19 @@ def test_files_come_back_with_their_bytes_under_their_hash(attempt: Attempt, hom
     assert not list((home / "spool").glob(".part*"))
 
 
-@pytest.mark.parametrize("overlay", [None, False])
+@pytest.fixture(params=["overlay", "copy", "docker"])
+def stateful(request: pytest.FixtureRequest, home: Path) -> Containers:
+    """Every way to give an organism the state that it inherits."""
+    if request.param == "docker":
+        return request.getfixturevalue("docker")  # type: ignore[no-any-return]
+    return LocalContainers(home / "other", overlay=None if request.param == "overlay" else False)
+
+
 def test_marks_tell_new_from_modified_and_deletions_are_listed(
-    containers: LocalContainers,
-    home: Path,
-    spec: Callable[..., Spec],
-    inherited: Path,
-    overlay: bool | None,
+    stateful: Containers, spec: Callable[..., Spec], inherited: Path
 ) -> None:
     """The same by overlay and by copy; the inherited state itself is untouched."""
-    backend = LocalContainers(home / "other", overlay=overlay)
-    outcome = asyncio.run(backend.run(spec(CHANGES, state=inherited)))
+    outcome = go(stateful.run(spec(CHANGES, state=inherited)))
     assert (outcome.exit_code, outcome.log) == (0, b"")
     assert outcome.frozen is not None
     assert {file.path: file.mark for file in outcome.frozen.files} == MARKS
@@ -104,14 +106,12 @@ def test_only_regular_files_are_kept(attempt: Attempt) -> None:
     assert kept(outcome) == {"fine", "closed/in"}
 
 
-@pytest.mark.parametrize("overlay", [None, False])
 def test_a_refused_file_does_not_bring_its_inherited_version_back(
-    home: Path, spec: Callable[..., Spec], inherited: Path, overlay: bool | None
+    stateful: Containers, spec: Callable[..., Spec], inherited: Path
 ) -> None:
     """What was overwritten is gone, also when the new content is too large."""
-    backend = LocalContainers(home / "other", overlay=overlay)
     code = "open('kept', 'wb').write(b'x' * (3 << 20))"
-    outcome = asyncio.run(backend.run(spec(code, state=inherited, limits={"evidence_mb": 2})))
+    outcome = go(stateful.run(spec(code, state=inherited, limits={"evidence_mb": 2})))
     assert rejected(outcome) == {"kept": "over the limit of all evidence"}
     assert outcome.frozen is not None and outcome.frozen.deleted == ("kept",)
 
