@@ -69,13 +69,14 @@ def demo(
     seed: Annotated[int, typer.Option(help="equal seeds give equal leaderboards")] = 0,
     population: int = 8,
     epochs: int = 6,
+    backend: Annotated[str, typer.Option(help="auto, local or docker")] = "auto",
     as_json: Json = False,
 ) -> None:
     """Evolve agents on a built-in goal with the offline model: no key, no question."""
     from kadath.cli import demo as demos
     from kadath.cli.requests import Size
 
-    size = Size(population, epochs)
+    size = Size(population, epochs, backend)
     done = run_async(demos.demo(where(), name, strategy, seed, size, quiet=as_json))
     if as_json:
         emit(done.result, True)

@@ -47,6 +47,7 @@ def new(
     max_wall_seconds: Annotated[int | None, typer.Option()] = None,
     env: Annotated[list[str] | None, typer.Option(help="KEY=VALUE for organisms")] = None,
     seed: int = 0,
+    backend: Annotated[str, typer.Option(help="auto, local or docker")] = "auto",
     yes: Annotated[bool, typer.Option("--yes", help="approve the benchmark unseen")] = False,
     watch: Annotated[bool, typer.Option(help="stay and show progress")] = True,
     as_json: Json = False,
@@ -79,6 +80,7 @@ def new(
                 starter=await requests.starter(client.blobs, starter), benchmark=own,
                 env=requests.environment(env or []),
                 approve="automatic" if yes else "operator", seed=seed,
+                executor=requests.executor(backend),
             )  # fmt: skip
         except ValidationError as error:
             first = error.errors()[0]

@@ -1,8 +1,10 @@
 """Builds a run request out of what the user said."""
 
 import os
+import shutil
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
+from typing import Literal, NamedTuple
 
 import typer
 
@@ -64,7 +66,13 @@ async def starter(blobs: FileBlobs, folder: Path | None) -> TreeRef | None:
 
 
 def demo_request(
-    goal: str, name: str, api_base: str, files: TreeRef, strategy: str, seed: int, size: "Size"
+    goal: str,
+    name: str,
+    api_base: str,
+    files: TreeRef,
+    strategy: str,
+    seed: int,
+    size: "Size",
 ) -> RunRequested:
     """The demo's own run: small limits, bounded by passes and steps, never by the clock."""
     return RunRequested(
@@ -78,16 +86,26 @@ def demo_request(
         starter=files,
         strategy=Strategy(name=strategy),  # type: ignore[arg-type]
         approve="automatic",
+        executor=executor(size.backend),
         seed=seed,
     )
 
 
-class Size:
-    """How large a demo is."""
+def executor(backend: str) -> Literal["local", "docker"]:
+    """`auto` is the local backend where bubblewrap is, else Docker."""
+    if backend not in ("auto", "local", "docker"):
+        raise typer.BadParameter(f"{backend!r} is not auto, local or docker")
+    if backend == "docker" or (backend == "auto" and shutil.which("bwrap") is None):
+        return "docker"
+    return "local"
 
-    def __init__(self, population: int, epochs: int) -> None:
-        self.population = population
-        self.epochs = epochs
+
+class Size(NamedTuple):
+    """How large a demo is, and what it runs on."""
+
+    population: int
+    epochs: int
+    backend: str = "local"
 
 
 def budget(

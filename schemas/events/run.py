@@ -30,7 +30,7 @@ class RunRequested(Event):
     epochs: Annotated[int, Field(ge=1, le=1000)]
     population: Annotated[int, Field(ge=4, le=1000)]
     epoch_seconds: Annotated[int, Field(ge=1, le=7 * 86400)]
-    executor: Literal["local"] = "local"
+    executor: Literal["local", "docker"] = "local"
     limits: Limits = Limits()
     capabilities: tuple[str, ...] = ()
     env: dict[str, str] = Field(default_factory=dict, description="plain values; locked")

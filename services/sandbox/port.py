@@ -101,6 +101,14 @@ class Containers(Protocol):
         """Kill a running attempt; its `run` returns `stopped` without frozen files."""
         ...
 
+    def identity(self) -> dict[str, str]:
+        """What a preflight records of the backend: its name, and digests of what it runs."""
+        ...
+
+    def own(self, folder: Path) -> None:
+        """Make a folder of an inherited state readable and owned as the backend needs it."""
+        ...
+
     async def sweep(self, run: str | None, keep: set[str]) -> int:
         """Kill attempts of `run` (of all runs: None) but those named; how many there were."""
         ...

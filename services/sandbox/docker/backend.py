@@ -103,6 +103,10 @@ class DockerContainers:
         if self._docker_client is not None:
             await self._docker_client.close()
 
+    def identity(self) -> dict[str, str]:
+        """What of this backend a preflight records: the image by its digest."""
+        return {"backend": "docker", "image": self.digest}
+
     def own(self, folder: Path) -> None:
         """A state is read by the container's user through its open modes: nothing to do."""
 
@@ -127,7 +131,7 @@ class DockerContainers:
 
         async def made() -> Slot:
             slot = Slot(self._docker, places, kind)
-            await slot.start(self._image, self._scope)
+            await slot.start(self.digest or self._image, self._scope)
             return slot
 
         return asyncio.create_task(made())

@@ -7,25 +7,26 @@ from schemas import Draft, Recorded
 from schemas.events.preflight import PreflightCheckFailed, PreflightCheckPassed
 from services.kit.engine import Context
 from services.sandbox.core.view import View
-from services.sandbox.effects.places import Places, layer_sha
-from services.sandbox.local import LocalContainers
+from services.sandbox.effects.backends import Backend, Backends, layer_of
+from services.sandbox.effects.places import Places
 
 
 async def start(context: Context) -> Callable[[], Awaitable[None]]:
     """Sweep what an earlier kernel left, then be ready."""
     platform = context.platform
     user = (platform.sandbox_uid, platform.sandbox_gid) if platform.sandbox_uid else None
-    root = platform.cache / "sandbox"
-    containers = LocalContainers(root, scope=platform.sockets.name, user=user)
-    context.resources["containers"] = containers
+    backends = Backends(platform)
+    context.resources["backends"] = backends
     context.resources["places"] = Places(context.blobs, platform.cache, user)
     context.resources["slots"] = asyncio.Semaphore(platform.slots)
-    await containers.sweep(None, set())
+    await backends.sweep()
+    return backends.close
 
-    async def stop() -> None:
-        await containers.sweep(None, set())
 
-    return stop
+def backend_of(context: Context, view: View) -> Backend:
+    """The backend that the run asked for."""
+    backends: Backends = context.resources["backends"]
+    return backends.of(view.request.executor if view.request else "local")
 
 
 def stop_due(view: View, recorded: Recorded) -> bool:
@@ -37,7 +38,7 @@ async def stop_attempts(context: Context, recorded: Recorded) -> None:
     view: View = context.view(recorded.run)
     for name, attempt in list(view.attempts.items()):
         if attempt.started is not None and attempt.finished is None:
-            await context.resources["containers"].stop(f"{name}.{attempt.restart}")
+            await backend_of(context, view).stop(f"{name}.{attempt.restart}")
 
 
 def preflight_due(view: View, recorded: Recorded) -> bool:
@@ -46,13 +47,14 @@ def preflight_due(view: View, recorded: Recorded) -> bool:
 
 async def preflight(context: Context, recorded: Recorded) -> None:
     """Isolation must be real: without it the run is refused with the package to install."""
-    probe = await context.resources["containers"].probe()
+    backend = backend_of(context, context.view(recorded.run))
+    probe = await backend.probe()
     event: PreflightCheckPassed | PreflightCheckFailed
     if probe.ok:
         gaps = "; ".join(f"{gap.limit}: {gap.why}" for gap in probe.not_enforced)
         event = PreflightCheckPassed(
             check="isolation",
-            resolved={"layer_sha": layer_sha(), "backend": "local"},
+            resolved={"layer_sha": layer_of(backend), **backend.identity()},
             detail=f"not enforced: {gaps or 'nothing'}"[:4000],
         )
     else:

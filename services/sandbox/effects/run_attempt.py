@@ -20,6 +20,8 @@ from services.sandbox.core import freezing
 from services.sandbox.core.attempt import Ended
 from services.sandbox.core.view import Attempt, View
 from services.sandbox.effects import stay as stays
+from services.sandbox.effects.backends import Backend, layer_of
+from services.sandbox.effects.control import backend_of
 from services.sandbox.effects.stay import Stay
 from services.sandbox.port import Frozen, Outcome
 
@@ -28,8 +30,8 @@ logger = logging.getLogger(__name__)
 TOKEN: TypeAdapter[Token | Refused] = TypeAdapter(Token | Refused)
 
 
-class NoToken(RuntimeError):
-    """The broker refused the attempt: trouble of the machine, not of the agent."""
+class Unfit(RuntimeError):
+    """The machine cannot run the attempt as it was locked: no failure of the agent."""
 
 
 def due(view: View, recorded: Recorded) -> bool:
@@ -70,7 +72,7 @@ async def _ended_stay(context: Context, view: View, attempt: Attempt, recorded: 
     try:
         outcome = await _run(context, view, stay)
         return await _take_in(context, stay, outcome)
-    except (OSError, KitError, NoToken) as error:
+    except (OSError, KitError, Unfit) as error:
         logger.warning("%s: %s", name, error, exc_info=True)
         detail = f"{type(error).__name__}: {error}"
         return Ended("machine", detail, None, False, 0.0, 0.0)
@@ -86,11 +88,22 @@ async def _decide(context: Context, recorded: Recorded, rule) -> None:  # type: 
 
 
 async def _run(context: Context, view: View, stay: Stay) -> Outcome:
-    containers = context.resources["containers"]
+    containers = backend_of(context, view)
+    await _check_layer(view, containers)
     if stay.queued.purpose == "measurement":
         return await containers.run(await stays.measurement(context, view, stay))
     token = await _token(context, view, stay)
     return await containers.run(await stays.organism(context, view, stay, token))
+
+
+async def _check_layer(view: View, containers: Backend) -> None:
+    """A kernel that was started again may find another image: that is not the locked runtime."""
+    probe = await containers.probe()
+    if not probe.ok:
+        raise Unfit(f"{probe.reason}. {probe.install_hint}".rstrip(". "))
+    locked = view.locked.runtime.layer_sha if view.locked else None
+    if locked is not None and locked != layer_of(containers):
+        raise Unfit("the layer or the image below the genomes is not the one that was locked")
 
 
 async def _token(context: Context, view: View, stay: Stay) -> Token:
@@ -107,7 +120,7 @@ async def _token(context: Context, view: View, stay: Stay) -> Token:
     )
     reply = TOKEN.validate_json(await context.call("broker", "token", request, timeout=30))
     if isinstance(reply, Refused):
-        raise NoToken(reply.reason)
+        raise Unfit(reply.reason)
     return reply
 
 

@@ -10,6 +10,7 @@ from schemas.events.attempt import AttemptQueued, AttemptStarted
 from services.kit.engine import Context
 from services.sandbox.core.queueing import program_of
 from services.sandbox.core.view import View
+from services.sandbox.effects.control import backend_of
 from services.sandbox.effects.places import Places
 from services.sandbox.port import Mount, Spec
 
@@ -43,7 +44,7 @@ async def organism(context: Context, view: View, stay: Stay, token: Token) -> Sp
         mounts += await _elites(places, view, found)
     state = places.state(queued.state_in)
     if state is not None:
-        context.resources["containers"].own(state)
+        backend_of(context, view).own(state)
     return Spec(
         name=stay.name,
         run=view.run,

@@ -74,6 +74,10 @@ class LocalContainers:
         """Kill attempts of this scope, whichever kernel started them."""
         return await sweeping.sweep(sweeping.chooser(self._scope, run, keep))
 
+    def identity(self) -> dict[str, str]:
+        """What of this backend a preflight records."""
+        return {"backend": "local"}
+
     def own(self, folder: Path) -> None:
         """Give a folder to the sandbox user, where that is another one."""
         if os.geteuid() == 0:
