@@ -61,9 +61,11 @@ async def starter(machine: Machine, tricks: dict[str, str]) -> Any:
     return ref
 
 
-async def run(machine: Machine, url: str, tricks: dict[str, str], agents: int) -> list[Any]:
+async def run(
+    machine: Machine, url: str, tricks: dict[str, str], agents: int, backend: str
+) -> list[Any]:
     files = await starter(machine, tricks)
-    size = Size(population=agents, epochs=1)
+    size = Size(agents, 1, backend)
     name = await machine.request(url, "sorting_network", size, starter=files, epoch_seconds=SECONDS)
     await until_settled(machine, name)
     async with machine.client() as client:
@@ -78,7 +80,7 @@ def scores(machine: Machine, log: list[Any]) -> dict[str, tuple[str, Decimal]]:
 
 
 @pytest.mark.timeout(280)
-def test_hostile_organisms_harm_nobody_else(tmp_path: Path) -> None:
+def test_hostile_organisms_harm_nobody_else(tmp_path: Path, backend: str) -> None:
     """Crash, hang, flood, fork, links, FIFOs, deep folders, bad bytes, a huge log line."""
     machine = Machine(tmp_path)
     machine.start()
@@ -86,10 +88,10 @@ def test_hostile_organisms_harm_nobody_else(tmp_path: Path) -> None:
     kernel = psutil.Process(machine.process.pid)
     try:
         with offline_model() as url:
-            quiet = scores(machine, asyncio.run(run(machine, url, {}, 4)))
+            quiet = scores(machine, asyncio.run(run(machine, url, {}, 4, backend)))
             before, disk = kernel.memory_info().rss, _bytes(machine.where.state / "blobs")
             began = time.monotonic()
-            log = asyncio.run(run(machine, url, TRICKS, 12))
+            log = asyncio.run(run(machine, url, TRICKS, 12, backend))
             seconds = time.monotonic() - began
         found = scores(machine, log)
         assert {a: found[a] for a in HONEST} == {a: quiet[a] for a in HONEST}

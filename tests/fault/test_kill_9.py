@@ -14,22 +14,22 @@ from schemas import Recorded
 from schemas.events.model_call import ModelCallRecorded
 from tests.support.machine import Machine, offline_model, stats, until_settled
 
-SIZE = Size(population=4, epochs=4)
 GOAL = "sorting_network"
 SPREAD_SECONDS = 24.0
 
 
 def test_a_run_that_is_killed_again_and_again_ends_as_if_nothing_happened(
-    tmp_path: Path, request: pytest.FixtureRequest
+    tmp_path: Path, request: pytest.FixtureRequest, backend: str
 ) -> None:
     """Same leaderboards, no recorded call sent twice, nothing left running."""
+    size = Size(4, 4, backend)
     kills = int(request.config.getoption("--fault-kills"))
     with offline_model("--delay-ms", "40") as url:
-        undisturbed = _undisturbed(tmp_path / "quiet", url)
+        undisturbed = _undisturbed(tmp_path / "quiet", url, size)
         before = stats(url)["requests"]
         machine = Machine(tmp_path / "killed")
         machine.start()
-        run = asyncio.run(machine.request(url, GOAL, SIZE))
+        run = asyncio.run(machine.request(url, GOAL, size))
         _kill(machine, run, kills)
         outcome = asyncio.run(until_settled(machine, run))
         assert outcome.completed is not None, outcome.paused or outcome.failed
@@ -41,10 +41,10 @@ def test_a_run_that_is_killed_again_and_again_ends_as_if_nothing_happened(
     _assert_nothing_is_left(machine)
 
 
-def _undisturbed(folder: Path, url: str) -> str:
+def _undisturbed(folder: Path, url: str, size: Size) -> str:
     machine = Machine(folder)
     machine.start()
-    run = asyncio.run(machine.request(url, GOAL, SIZE))
+    run = asyncio.run(machine.request(url, GOAL, size))
     outcome = asyncio.run(until_settled(machine, run))
     assert outcome.completed is not None, outcome.paused or outcome.failed
     log = asyncio.run(_log(machine, run))

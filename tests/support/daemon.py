@@ -26,6 +26,14 @@ def trouble() -> str:
     return ""
 
 
+def containers(scope: str, *options: str) -> list[str]:
+    """Names of the containers of one kernel; with `-a` those that ended too."""
+    filters = ["--filter", "label=kadath.app=kadath", "--filter", f"label=kadath.scope={scope}"]
+    command = ["docker", "ps", *options, "--format", "{{.Names}}", *filters]
+    found = subprocess.run(command, capture_output=True, text=True, check=True)
+    return sorted(found.stdout.split())
+
+
 def _install() -> None:
     missing = [
         package

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -22,6 +23,7 @@ from kadath.offline.demos import DEMOS
 from schemas import ids
 from schemas.commands.run import RequestRun
 from services.kit import edges, trees
+from tests.support import daemon
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -112,13 +114,15 @@ class Machine:
             yield found
 
     def leftovers(self) -> list[str]:
-        """Processes, mounts and sockets that belong to this home."""
+        """Processes, mounts, sockets and containers that belong to this home."""
         mark = self.where.sockets.name
         found = [f"process {pid}" for pid in _processes(mark)]
         mounts = Path("/proc/mounts").read_text().splitlines()
         found += [f"mount {line}" for line in mounts if mark in line]
         if self.where.sockets.exists():
             found += [f"socket {p}" for p in self.where.sockets.rglob("*") if p.is_socket()]
+        if shutil.which("docker"):
+            found += [f"container {name}" for name in daemon.containers(mark, "-a")]
         return found
 
 

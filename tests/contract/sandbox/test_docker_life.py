@@ -11,7 +11,6 @@ from statistics import median
 import pytest
 
 from services.sandbox.docker import DockerContainers, probing
-from services.sandbox.docker.config import APP, SCOPE
 from services.sandbox.port import Spec
 from tests.support import daemon
 from tests.support.loop import go
@@ -37,13 +36,6 @@ async def main():
     await asyncio.gather(*work)
 asyncio.run(main())
 """
-
-
-def listed(scope: str) -> list[str]:
-    filters = ["--filter", f"label={APP}=kadath", "--filter", f"label={SCOPE}={scope}"]
-    command = ["docker", "ps", "-a", "--format", "{{.Names}}", *filters]
-    found = subprocess.run(command, capture_output=True, text=True, check=True)
-    return sorted(found.stdout.split())
 
 
 @pytest.fixture
@@ -82,7 +74,7 @@ def test_a_container_serves_one_attempt(own: DockerContainers, spec: Callable[..
         return found
 
     assert go(scene()) == [b"[] [] []\n"] * 3
-    assert listed(own._scope) == []
+    assert daemon.containers(own._scope, "-a") == []
     assert list((own._root / "slots").iterdir()) == []
     assert list(own._sockets.iterdir()) == []
 
@@ -100,24 +92,18 @@ def test_kill_9_of_the_kernel_is_swept_by_the_next(own: DockerContainers, home: 
     kernel.kill()
     kernel.wait()
     deadline = time.monotonic() + 10  # a pilot whose kernel is gone ends by itself
-    while any(n.startswith(scope) for n in _running(scope)) and time.monotonic() < deadline:
+    while daemon.containers(scope) and time.monotonic() < deadline:
         time.sleep(0.1)
-    assert _running(scope) == []
+    assert daemon.containers(scope) == []
     stranger = DockerContainers(home / "other", home / "others", scope="another")
     go(stranger.sweep(None, set()))
-    assert {f"{scope}.r1.a1", f"{scope}.r1.a2"} <= set(listed(scope))
+    assert {f"{scope}.r1.a1", f"{scope}.r1.a2"} <= set(daemon.containers(scope, "-a"))
     assert go(own.sweep("r1", {"a2"})) == 1
-    assert f"{scope}.r1.a2" in listed(scope)
+    assert f"{scope}.r1.a2" in daemon.containers(scope, "-a")
     go(own.sweep(None, set()))
-    assert listed(scope) == []
+    assert daemon.containers(scope, "-a") == []
     go(own.close())
     go(stranger.close())
-
-
-def _running(scope: str) -> list[str]:
-    filters = ["--filter", f"label={SCOPE}={scope}"]
-    command = ["docker", "ps", "--format", "{{.Names}}", *filters]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
 
 
 def test_a_missing_image_and_a_missing_daemon_are_named(home: Path, monkeypatch):
