@@ -2,7 +2,7 @@
 PY := .venv/bin/python
 BIN := .venv/bin
 
-.PHONY: check test test-unit test-fault test-mutants coverage bench bench-demo catalogue format locks
+.PHONY: check test test-unit test-fault test-mutants coverage bench bench-demo catalogue escapes format locks
 
 check:
 	$(BIN)/ruff check .
@@ -35,6 +35,9 @@ coverage:
 
 test-mutants:
 	$(PY) -m tests.mutants
+
+escapes:
+	$(PY) -m tests.support.escapes
 
 catalogue:
 	$(PY) -m schemas.generate

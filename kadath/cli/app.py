@@ -10,7 +10,7 @@ import json
 import sys
 from collections.abc import Coroutine
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -72,7 +72,7 @@ def emit(found: object, as_json: bool) -> None:
     typer.echo(json.dumps(found, indent=None if as_json else 2, default=str))
 
 
-def fail(message: str, code: int, hint: str = "") -> None:
+def fail(message: str, code: int, hint: str = "") -> NoReturn:
     render.errors.print(f"kadath: {message}", markup=False, style="red", highlight=False)
     if hint:
         render.errors.print(f"try: {hint}", markup=False, highlight=False)
@@ -83,7 +83,13 @@ def main() -> None:
     """The program. Trouble that is known by name is told in one line, never as a traceback."""
     from pydantic import ValidationError
 
-    from kadath.cli import commands_audit, commands_kernel, commands_rules, commands_runs
+    from kadath.cli import (
+        commands_audit,
+        commands_kernel,
+        commands_rules,
+        commands_runs,
+        commands_sandbox,
+    )
     from kadath.cli.client import KernelFailed, WrongVersion
     from kadath.cli.demo import DemoFailed
     from kadath.cli.exporting import ExportRefused
@@ -92,7 +98,7 @@ def main() -> None:
     from services.kit.supervisor import ChildFailed
 
     # Importing a module registers its commands.
-    assert all((commands_audit, commands_kernel, commands_rules, commands_runs))
+    assert all((commands_audit, commands_kernel, commands_rules, commands_runs, commands_sandbox))
     try:
         app(standalone_mode=True)
     except Denied as error:

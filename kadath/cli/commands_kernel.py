@@ -38,25 +38,19 @@ def down() -> None:
 def doctor(as_json: Json = False) -> None:
     """What this machine can and cannot do for KADATH, and what to install."""
     from kadath import nats_server, postgres
-    from services.sandbox.local import LocalContainers
+    from kadath.cli.trying import probes
 
     at = where()
-    home.prepare(at)
-    user = home.sandbox_user()
-    probe = asyncio.run(LocalContainers(at.state / "probe", user=user).probe())
     found = {
         "version": VERSION,
         "home": str(at.folder),
         "python": sys.version.split()[0],
         "nats_server": nats_server.binary().exists(),
         "postgres": (postgres.binaries() / "postgres").exists(),
-        "isolation": probe.ok,
-        "enforced": list(probe.enforced),
-        "not_enforced": [f"{gap.limit}: {gap.why}" for gap in probe.not_enforced],
-        "hint": probe.install_hint or probe.reason,
+        "backends": asyncio.run(probes(at)),
     }
     emit(found, as_json)
-    if not probe.ok:
+    if not any(backend["isolation"] for backend in found["backends"].values()):
         raise typer.Exit(5)
 
 

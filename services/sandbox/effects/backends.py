@@ -1,9 +1,9 @@
 """The backends of this machine, each made when a run first asks for it."""
 
 from pathlib import Path
+from typing import NamedTuple
 
 from schemas import canonical, digest
-from services.kit.platform import Platform
 from services.sandbox.docker import DockerContainers
 from services.sandbox.effects.places import layer_sha
 from services.sandbox.local import LocalContainers
@@ -11,11 +11,21 @@ from services.sandbox.local import LocalContainers
 Backend = LocalContainers | DockerContainers
 
 
+class Ground(NamedTuple):
+    """Where backends may work: `sockets` is short, and its name tells this kernel's attempts from
+    another's. `user` is None where the kernel itself is an ordinary user."""
+
+    cache: Path
+    sockets: Path
+    user: tuple[int, int] | None
+    slots: int
+
+
 class Backends:
     """By the name of a run's executor: `local` or `docker`."""
 
-    def __init__(self, platform: Platform) -> None:
-        self._platform = platform
+    def __init__(self, ground: Ground) -> None:
+        self._ground = ground
         self._made: dict[str, Backend] = {}
 
     def of(self, executor: str) -> Backend:
@@ -24,15 +34,12 @@ class Backends:
         return self._made[executor]
 
     def _local(self) -> LocalContainers:
-        platform = self._platform
-        user = (platform.sandbox_uid, platform.sandbox_gid) if platform.sandbox_uid else None
-        root = platform.cache / "sandbox"
-        return LocalContainers(root, scope=platform.sockets.name, user=user)
+        cache, sockets, user, _ = self._ground
+        return LocalContainers(cache / "sandbox", scope=sockets.name, user=user)
 
     def _docker(self) -> DockerContainers:
-        platform = self._platform
-        root, sockets = platform.cache / "containers", platform.sockets / "d"
-        return DockerContainers(root, sockets, scope=platform.sockets.name, warm=platform.slots)
+        cache, sockets, _, slots = self._ground
+        return DockerContainers(cache / "containers", sockets / "d", scope=sockets.name, warm=slots)
 
     async def sweep(self) -> None:
         """What an earlier kernel left: of both, whichever it used."""

@@ -7,7 +7,7 @@ from schemas import Draft, Recorded
 from schemas.events.preflight import PreflightCheckFailed, PreflightCheckPassed
 from services.kit.engine import Context
 from services.sandbox.core.view import View
-from services.sandbox.effects.backends import Backend, Backends, layer_of
+from services.sandbox.effects.backends import Backend, Backends, Ground, layer_of
 from services.sandbox.effects.places import Places
 
 
@@ -15,7 +15,7 @@ async def start(context: Context) -> Callable[[], Awaitable[None]]:
     """Sweep what an earlier kernel left, then be ready."""
     platform = context.platform
     user = (platform.sandbox_uid, platform.sandbox_gid) if platform.sandbox_uid else None
-    backends = Backends(platform)
+    backends = Backends(Ground(platform.cache, platform.sockets, user, platform.slots))
     context.resources["backends"] = backends
     context.resources["places"] = Places(context.blobs, platform.cache, user)
     context.resources["slots"] = asyncio.Semaphore(platform.slots)

@@ -1,0 +1,14 @@
+"""Load another kernel.
+
+Held by: seccomp, no capability
+"""
+
+import ctypes
+import os
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+NUMBER = {"x86_64": 246, "aarch64": 104}[os.uname().machine]
+
+if LIBC.syscall(NUMBER, 0, 0, 0, 0) < 0:
+    raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+print("ESCAPED: kexec")
