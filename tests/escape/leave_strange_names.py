@@ -3,7 +3,6 @@
 Held by: names are checked before they become evidence
 """
 
-
 for name in (b"a\nb", b"\x1b[2J", b"\xff\xfe", b"..\\x", "\u202etxt.exe".encode()):
     with open(b"/state/" + name, "wb") as file:
         file.write(b"x")

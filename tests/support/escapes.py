@@ -130,7 +130,8 @@ def table(found: Mapping[str, Mapping[str, Any]]) -> str:
         name: {item["script"]: judge(item) for item in one["attempts"]}
         for name, one in found.items()
     }
-    lines = [HEAD, f"| attempt | held by | {' | '.join(found)} |", "|---|---|" + "---|" * len(found)]
+    lines = [HEAD, f"| attempt | held by | {' | '.join(found)} |"]
+    lines.append("|---|---|" + "---|" * len(found))
     for script in map(read, SCRIPTS):
         cells = [str(judged[name][script.path.stem]) for name in found]
         name = f"[{script.title.rstrip('.')}](../tests/escape/{script.path.name})"

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import os
-from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +18,15 @@ from services.sandbox.port import Outcome, Probe, Spec
 
 GRACE_SECONDS = 10.0
 STATE_SLACK = 1 << 20
+KINDS = 4
+"""Epoch attempts, measurements, reflections and trials differ in kind."""
 
 
 class DockerContainers:
     """Runs attempts in containers of the daemon that `DOCKER_HOST` or the default socket names.
 
     `root` holds the slots' folders, `sockets` their doors; the daemon must see the same paths.
-    `warm` containers of the kind that was used last wait ahead of their attempts.
+    `warm` containers of each of the kinds that were used last wait ahead of their attempts.
     """
 
     def __init__(
@@ -34,7 +35,8 @@ class DockerContainers:
         self._root, self._sockets, self._scope = root.absolute(), sockets.absolute(), scope
         self._image = image or probing.tag()
         self._warm = warm
-        self._waiting: dict[Kind, list[asyncio.Task[Slot]]] = defaultdict(list)
+        self._waiting: dict[Kind, list[asyncio.Task[Slot]]] = {}
+        self._retiring: set[asyncio.Task[None]] = set()
         self._running: dict[str, Slot] = {}
         self._stopped: set[str] = set()
         self._docker_client: aiodocker.Docker | None = None
@@ -113,17 +115,31 @@ class DockerContainers:
     async def _drop_waiting(self) -> None:
         tasks = [task for waiting in self._waiting.values() for task in waiting]
         self._waiting.clear()
+        await asyncio.gather(*self._retiring, return_exceptions=True)
         for slot in await asyncio.gather(*tasks, return_exceptions=True):
             if isinstance(slot, Slot):
                 await slot.remove()
 
     async def _slot(self, kind: Kind) -> Slot:
         """One that waits, or a new one; another is made for the next attempt."""
-        waiting = self._waiting[kind]
+        waiting = self._waiting[kind] = self._waiting.pop(kind, [])  # the newest kind is the last
+        self._retire()
         task = waiting.pop(0) if waiting else self._make(kind)
         if not kind.extra and not self._closed:
             waiting += [self._make(kind) for _ in range(self._warm - len(waiting))]
         return await task
+
+    def _retire(self) -> None:
+        """Attempts' limits change from run to run: nothing waits for kinds long not asked for."""
+        while len(self._waiting) > KINDS:
+            for task in self._waiting.pop(next(iter(self._waiting))):
+                task.add_done_callback(self._remove_made)
+
+    def _remove_made(self, task: "asyncio.Task[Slot]") -> None:
+        if not task.cancelled() and task.exception() is None:
+            removal = asyncio.create_task(task.result().remove())
+            self._retiring.add(removal)
+            removal.add_done_callback(self._retiring.discard)
 
     def _make(self, kind: Kind) -> "asyncio.Task[Slot]":
         name = f"{os.getpid():x}-{edges.random_bytes(6).hex()}"

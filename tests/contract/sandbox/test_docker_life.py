@@ -11,6 +11,7 @@ from statistics import median
 import pytest
 
 from services.sandbox.docker import DockerContainers, probing
+from services.sandbox.docker.backend import KINDS
 from services.sandbox.port import Spec
 from tests.support import daemon
 from tests.support.loop import go
@@ -77,6 +78,22 @@ def test_a_container_serves_one_attempt(own: DockerContainers, spec: Callable[..
     assert daemon.containers(own._scope, "-a") == []
     assert list((own._root / "slots").iterdir()) == []
     assert list(own._sockets.iterdir()) == []
+
+
+def test_nothing_waits_for_kinds_of_long_ago(own: DockerContainers, spec: Callable[..., Spec]):
+    """Limits differ from run to run; each kind's containers leave when enough newer ones came."""
+
+    async def scene() -> int:
+        await own.probe()
+        for number in range(KINDS + 3):
+            await own.run(spec(CLOCK, limits={"memory_mb": 128 + number}))
+        await asyncio.sleep(2)
+        waiting = len(daemon.containers(own._scope))
+        await own.close()
+        return waiting
+
+    assert 1 <= go(scene()) <= KINDS
+    assert not daemon.containers(own._scope, "-a")
 
 
 def test_kill_9_of_the_kernel_is_swept_by_the_next(own: DockerContainers, home: Path):
