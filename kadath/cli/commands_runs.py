@@ -46,6 +46,12 @@ def new(
     max_calls: Annotated[int | None, typer.Option()] = None,
     max_wall_seconds: Annotated[int | None, typer.Option()] = None,
     env: Annotated[list[str] | None, typer.Option(help="KEY=VALUE for organisms")] = None,
+    allow: Annotated[
+        list[str] | None, typer.Option(help="web_search, web_fetch: what may be approved at most")
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None, typer.Option(help="the only hosts for web_fetch: example.org, *.org:8080")
+    ] = None,
     seed: int = 0,
     backend: Annotated[str, typer.Option(help="auto, local or docker")] = "auto",
     yes: Annotated[bool, typer.Option("--yes", help="approve the benchmark unseen")] = False,
@@ -81,6 +87,7 @@ def new(
                 env=requests.environment(env or []),
                 approve="automatic" if yes else "operator", seed=seed,
                 executor=requests.executor(backend),
+                capabilities=tuple(allow or ()), hosts=tuple(allow_host or ()),  # type: ignore[arg-type]
             )  # fmt: skip
         except ValidationError as error:
             first = error.errors()[0]

@@ -29,6 +29,7 @@ OWNER: dict[str, str] = {
     "budget": "broker",
     "model_call": "broker",
     "memory": "broker",
+    "egress": "broker",
     "genome": "lineage",
     "export": "lineage",
     "chain": "lineage",

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from schemas.base import Event, Value
 from schemas.refs import BlobRef, SecretRef, Sha256, TreeRef
+from schemas.values.capability import Capability, HostPattern
 from schemas.values.runtime import Budget, Limits, Models, Runtime
 
 PauseMode = Literal["execution", "grading", "epoch", "now"]
@@ -32,7 +33,12 @@ class RunRequested(Event):
     epoch_seconds: Annotated[int, Field(ge=1, le=7 * 86400)]
     executor: Literal["local", "docker"] = "local"
     limits: Limits = Limits()
-    capabilities: tuple[str, ...] = ()
+    capabilities: Annotated[
+        tuple[Capability, ...], Field(description="what the Architect may approve at most")
+    ] = ()
+    hosts: Annotated[
+        tuple[HostPattern, ...], Field(description="web_fetch reaches nothing else; empty: any")
+    ] = ()
     env: dict[str, str] = Field(default_factory=dict, description="plain values; locked")
     secrets: tuple[SecretRef, ...] = ()
     models: Models

@@ -44,6 +44,7 @@ from schemas.events.brief import (
 )
 from schemas.events.budget import BudgetExhausted, BudgetReserved, BudgetSettled
 from schemas.events.chain import ChainHeaded
+from schemas.events.egress import EgressAnswered, EgressRefused
 from schemas.events.epoch import (
     EpochAbandoned,
     EpochClosed,
@@ -326,6 +327,10 @@ CASES: tuple[tuple[str, str, Event], ...] = (
     ("failed", "x1", ExportFailed(reason="the folder exists already")),
     ("headed", "main", ChainHeaded(head=sha("head"), up_to_seq=912, events=640)),
     ("provider", ATTEMPT, AttemptHeld(reason="provider", detail="no answer after 4 starts")),
+    ("answered", ATTEMPT, EgressAnswered(attempt=ATTEMPT, capability="web_search",
+        asked="5 hexagonal packing", answer=blob("results"), tape_key=sha("egress"))),
+    ("refused", ATTEMPT, EgressRefused(attempt=ATTEMPT, capability="web_fetch",
+        host="169.254.169.254", port=80, reason="this address is not public")),
 )  # fmt: skip
 
 

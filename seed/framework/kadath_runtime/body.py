@@ -18,11 +18,10 @@ from kadath_runtime.tools.files import Repository, Workspace
 from kadath_runtime.tools.notes import Activity, Memory
 from kadath_runtime.tools.reflection import Context, Proposal
 from kadath_runtime.tools.shell import Shell
+from kadath_runtime.tools.web import Web
 from kadath_runtime.trace import Trace
 
 MAX_STEP_SECONDS = 300.0
-# Nobody can work without these, whatever the run approves.
-ALWAYS = frozenset({"save_candidate", "remaining_budget", "log_activity"})
 REFLECTING = ("read_context", "list_elite", "read_elite_file", "propose_mutation")
 
 
@@ -73,13 +72,14 @@ class Body:
             memory.publish_memory,
             Remaining(self.budget).remaining_budget,
         ]
-        approved = set(self.task.tools) | ALWAYS
-        allowed = [f for f in functions if not self.task.tools or f.__name__ in approved]
+        web = Web(self.gateway)
+        optional = {"web_search": web.search_web, "web_fetch": web.fetch_page}
+        functions += [tool for name, tool in optional.items() if name in self.task.tools]
         if self.task.purpose != "reflection":
-            return allowed
+            return functions
         context = Context(self.places)
         return [
-            *allowed,
+            *functions,
             context.read_context,
             context.list_elite,
             context.read_elite_file,

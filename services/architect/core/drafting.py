@@ -25,7 +25,13 @@ from services.architect.core.view import View
 
 REPAIRS = 3
 VIOLATION_BYTES = 32 * 1024
-INVENTORY = Inventory()
+
+
+def inventory(view: View) -> Inventory:
+    """What this run may use at most: the user said so in the request."""
+    return Inventory(tools=frozenset(view.request.capabilities if view.request else ()))
+
+
 Answer = list[Draft] | Refused
 
 
@@ -61,7 +67,7 @@ def _first(view: View) -> list[Draft]:
     if view.request.benchmark is None:
         return [_queue(1)]
     answer = view.read(view.request.benchmark)
-    return judge(1, REPAIRS, answer, None)
+    return judge(inventory(view), 1, REPAIRS, answer, None)
 
 
 def _repair(refused: BenchmarkDraftRefused) -> list[Draft]:
@@ -81,11 +87,13 @@ def _repair(refused: BenchmarkDraftRefused) -> list[Draft]:
     return [_main(queued)]
 
 
-def judge(draft_no: int, repair: int, answer: bytes, call: str | None) -> list[Draft]:
+def judge(
+    offered: Inventory, draft_no: int, repair: int, answer: bytes, call: str | None
+) -> list[Draft]:
     """The verdict on one answer: drafted, or refused with every violation at once."""
     benchmark, broken = parse(answer)
     if benchmark is not None:
-        broken = violations(benchmark, INVENTORY)
+        broken = violations(benchmark, offered)
     if benchmark is None or broken:
         kept = ref_of(answer)
         refused = BenchmarkDraftRefused(
@@ -136,13 +144,14 @@ def payload(view: View, queued: BenchmarkDraftQueued) -> bytes:
     """What the Architect model is given: names of secrets never, values never."""
     request = view.request
     assert request is not None
+    offered = inventory(view)
     fields: dict[str, object] = {
         "goal": request.goal,
         "criterion_hint": request.criterion_hint,
         "epochs": request.epochs,
         "population": request.population,
         "epoch_seconds": request.epoch_seconds,
-        "inventory": {"tools": sorted(INVENTORY.tools), "connectors": sorted(INVENTORY.connectors)},
+        "inventory": {"tools": sorted(offered.tools), "connectors": sorted(offered.connectors)},
     }
     if queued.violations:
         fields["repair"] = {

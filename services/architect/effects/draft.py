@@ -38,7 +38,9 @@ async def draft(context: Context, recorded: Recorded) -> None:
         drafts = drafting.failed(f"{reply.kind}: {reply.detail}", queued.repair + 1)
     else:
         answer = context.blobs.get(reply.content)
-        drafts = drafting.judge(queued.draft_no, queued.repair, answer, reply.call)
+        drafts = drafting.judge(
+            drafting.inventory(view), queued.draft_no, queued.repair, answer, reply.call
+        )
     await context.transact(
         recorded.run,
         "architect/draft",

@@ -40,7 +40,7 @@ def issue(view: View, ask: TokenFor) -> list[Draft]:
         attempt=ask.attempt,
         agent=ask.agent,
         genome=ask.genome,
-        scopes=TRIAL if trial else WORK,
+        scopes=TRIAL if trial else (*WORK, *view.tools),
         expires_at=datetime.fromtimestamp(ask.expires_at, UTC),
     )
     drafts = [Draft(grant, issued, ask.epoch)]

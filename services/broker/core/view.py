@@ -12,6 +12,7 @@ from schemas.canonical import listed
 from schemas.events.agent import AgentBorn
 from schemas.events.attempt import INFRASTRUCTURE, AttemptCrashed, AttemptFinished
 from schemas.events.budget import BudgetExhausted, BudgetReserved, BudgetSettled
+from schemas.events.egress import EgressAnswered, EgressRefused
 from schemas.events.epoch import EpochExecutionClosed, EpochOpened
 from schemas.events.grant import GrantIssued
 from schemas.events.memory import MemoryPublished, MemoryRated
@@ -28,6 +29,7 @@ from schemas.events.run import (
     RunResumed,
 )
 from schemas.events.selection import SelectionCohortsAssigned
+from schemas.values.benchmark import Benchmark
 from schemas.values.population import CohortRow
 from schemas.values.runtime import Budget
 from services.broker.core import trust
@@ -39,7 +41,7 @@ HANDLES = (
     RunPreflightRequested, PreflightCheckPassed, PreflightCheckFailed, GrantIssued,
     BudgetReserved, BudgetSettled, BudgetExhausted, ModelCallRecorded, ModelCallFailed,
     MemoryPublished, MemoryRated, AgentBorn, AttemptCrashed, AttemptFinished,
-    SelectionCohortsAssigned, EpochOpened, EpochExecutionClosed,
+    SelectionCohortsAssigned, EpochOpened, EpochExecutionClosed, EgressAnswered, EgressRefused,
 )  # fmt: skip
 
 
@@ -108,6 +110,9 @@ class View:
         self.exhausted: set[str] = set()
         self.journal: dict[str, Answered] = {}
         self.tape: dict[str, Answered] = {}
+        self.tools: tuple[str, ...] = ()
+        self.web: dict[str, EgressAnswered | EgressRefused] = {}
+        self.web_calls: dict[str, int] = defaultdict(int)
         self.failures: dict[str, int] = {}
         self.crashes: dict[str, int] = defaultdict(int)
         self.finished: set[str] = set()
@@ -161,6 +166,10 @@ class View:
                 self._granted(recorded)
             case AttemptCrashed() as data if data.reason not in INFRASTRUCTURE:
                 self.crashes[recorded.entity_id] += 1
+            case EgressAnswered() | EgressRefused() as data:
+                self.web_calls[data.attempt] += 1
+                if data.tape_key:
+                    self.web.setdefault(data.tape_key, data)
             case AttemptFinished():
                 self.finished.add(recorded.entity_id)
             case AgentBorn() as data:
@@ -221,9 +230,14 @@ class View:
             case RunCompleted() | RunCancelled() | RunFailed():
                 self.ended = True
             case RunPreflightRequested() as data:
+                self.tools = _tools(self._read(data.benchmark))
                 if any(r.service == "broker" and r.check == "models" for r in data.required):
                     self.preflight_seq = recorded.seq
                     self.preflights += 1
             case PreflightCheckPassed() | PreflightCheckFailed():
                 if recorded.entity_id == "broker":
                     self.preflight_answered = recorded.seq
+
+
+def _tools(benchmark: bytes) -> tuple[str, ...]:
+    return Benchmark.model_validate_json(benchmark).tools

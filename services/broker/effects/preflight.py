@@ -1,4 +1,4 @@
-"""Does each model of a run answer? One tiny call to each, recorded like every other."""
+"""Is there what a run needs? Its web tools, and one tiny recorded call to each model."""
 
 from schemas import Draft, Recorded
 from schemas.base import Event
@@ -8,6 +8,7 @@ from services.broker.core import chat, journal
 from services.broker.core.answer import Contract
 from services.broker.core.view import View
 from services.broker.effects.calls import Answer, Call, Calls, Failure
+from services.broker.effects.web import Web
 from services.kit.engine import Context
 
 CHECK = "models"
@@ -34,6 +35,9 @@ async def check(context: Context, recorded: Recorded) -> None:
 
 
 async def _found(context: Context, view: View) -> Event:
+    web: Web = context.resources["web"]
+    if missing := web.missing(view.tools):
+        return PreflightCheckFailed(check=CHECK, reason=missing)
     calls: Calls = context.resources["calls"]
     resolved: dict[str, str] = {}
     for role in ROLES:

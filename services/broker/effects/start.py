@@ -9,6 +9,7 @@ from services.broker.effects import memory
 from services.broker.effects.calls import Calls
 from services.broker.effects.route import Route
 from services.broker.effects.secrets import RunSecrets
+from services.broker.effects.web import Web
 from services.broker.gateway.app import Gateway
 from services.broker.gateway.doors import Doors
 from services.kit.engine import Context
@@ -24,7 +25,8 @@ async def start(context: Context) -> Callable[[], Awaitable[None]]:
     doors = Doors(context.platform.sockets / "g", context.platform.keys[GRANT_KEY])
     gateway = Gateway(context, doors)
     memories = await memory.start(context)
-    context.resources.update(secrets=secrets, calls=calls, doors=doors, memories=memories)
+    web = Web()
+    context.resources.update(secrets=secrets, calls=calls, doors=doors, memories=memories, web=web)
     await gateway.start()
     closing = _close_with_attempts(context, doors)
 
@@ -33,6 +35,7 @@ async def start(context: Context) -> Callable[[], Awaitable[None]]:
         await calls.close()
         await route.close()
         await memories.close()
+        await web.close()
         await asyncio.gather(*closing, return_exceptions=True)
 
     return close

@@ -5,9 +5,11 @@ from collections.abc import Awaitable, Callable
 
 from aiohttp import web
 
+from schemas.values.capability import CAPABILITIES
 from services.broker.core import budget
 from services.broker.core.view import View
 from services.broker.gateway import chat, notes
+from services.broker.gateway import web as pages
 from services.broker.gateway.doors import Door, Doors
 from services.broker.gateway.reply import refused
 from services.kit import edges
@@ -48,6 +50,8 @@ class Gateway:
             if door.expired():
                 return refused(403, "expired", "the time of this attempt is over")
             if scope not in door.grant.scopes and "trial" not in door.grant.scopes:
+                if scope in CAPABILITIES:
+                    return await pages.not_approved(self._context, door, scope)
                 return refused(403, "forbidden", f"this attempt may not use {scope}")
             try:
                 return await answer(self._context, door, request)
@@ -74,6 +78,10 @@ async def _budget(context: Context, door: Door, request: web.Request) -> web.Str
     return web.json_response(budget.report(view, edges.now()))
 
 
+async def _absent(context: Context, door: Door, request: web.Request) -> web.StreamResponse:
+    return refused(501, "not_built", "this kernel does not have it")
+
+
 ROUTES: tuple[tuple[str, str, str, Answer], ...] = (
     ("POST", "/v1/chat/completions", "chat", chat.completions),
     ("GET", "/v1/models", "chat", chat.models),
@@ -82,4 +90,8 @@ ROUTES: tuple[tuple[str, str, str, Answer], ...] = (
     ("POST", "/memory/ratings", "memory", notes.rate),
     ("POST", "/activity", "activity", notes.activity),
     ("GET", "/budget", "budget", _budget),
+    ("GET", "/web/search", "web_search", pages.search),
+    ("GET", "/web/page", "web_fetch", pages.fetch),
+    ("*", "/browser{rest:.*}", "browser", _absent),
+    ("*", "/workers{rest:.*}", "workers", _absent),
 )

@@ -3,6 +3,7 @@
 import hmac
 import os
 import shutil
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -41,6 +42,7 @@ class Door:
     in_flight: int = 0
     calls: int = 0
     asking: dict[str, "Asking"] = field(default_factory=dict)
+    asked: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def expired(self) -> bool:
         return edges.unix() >= self.expires_at

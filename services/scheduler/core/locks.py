@@ -32,7 +32,9 @@ def lock(view: View, request: RunRequested, resolved: Mapping[str, str]) -> Lock
     assert view.preflight is not None
     benchmark_ref = view.preflight.benchmark
     benchmark = Benchmark.model_validate_json(view.read(benchmark_ref))
-    manifest = canonical({"tools": list(benchmark.tools), "capabilities": request.capabilities})
+    manifest = canonical(
+        {"tools": benchmark.tools, "capabilities": request.capabilities, "hosts": request.hosts}
+    )
     runtime = runtime_of(request, resolved)
     objective_sha = objective_of(request, benchmark_ref)
     runtime_sha = digest(canonical(runtime))

@@ -6,12 +6,14 @@ from typing import Any
 
 import aiohttp
 
-from schemas import Draft, Recorded, canonical
+from schemas import Draft, Recorded, canonical, ref_of
 from schemas.commands.complete import Complete, Token, TokenFor
 from schemas.events.epoch import EpochExecutionClosed
-from schemas.events.run import RunRequested
+from schemas.events.run import RunPreflightRequested, RunRequested
 from schemas.refs import BlobRef, SecretRef
+from schemas.values.capability import Capability
 from schemas.values.runtime import Budget, Models
+from tests.support import given
 from tests.support.kernel import Kernel, real, voice
 
 CAST = (real("broker"), voice("scheduler"), voice("sandbox"), voice("evolver"), voice("architect"))
@@ -33,7 +35,10 @@ class Stage:
         budget: Budget | None = None,
         secrets: tuple[str, ...] = (),
         model: str = "stub",
+        tools: tuple[Capability, ...] = (),
+        hosts: tuple[str, ...] = (),
     ) -> None:
+        """Requested, and with the benchmark that approves `tools`."""
         request = RunRequested(
             name="test",
             goal="A goal.",
@@ -43,9 +48,14 @@ class Stage:
             models=Models(specialist=model, organism=model, api_base=api_base),
             budget=budget or Budget(),
             secrets=tuple(SecretRef(name=name) for name in secrets),
+            capabilities=tools,
+            hosts=hosts,
             seed=7,
         )
         await self.kernel.say("scheduler", self.run, Draft("main", request))
+        content = canonical(given.benchmark(tools=tools))
+        asked = RunPreflightRequested(benchmark=ref_of(content), required=())
+        await self.kernel.say("scheduler", self.run, Draft("main", asked, None, (content,)))
 
     async def complete(self, about: str = "x", attempt_no: int = 0, **more: Any) -> dict[str, Any]:
         payload = await self.kernel.context("architect").blobs.put(canonical({"about": about}))

@@ -12,12 +12,12 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from schemas import Draft, canonical
+from schemas import Draft, canonical, ref_of
 from schemas.commands.complete import Complete
 from schemas.events.run import RequiredCheck, RunPreflightRequested
-from schemas.refs import BlobRef
 from schemas.values.runtime import Budget
 from tests.integration.broker.stage import HI, VARIANTS, Stage, completion, organism
+from tests.support import given
 from tests.support.stub_model import Reply, StubModel, in_turn
 
 ROOT = Path(__file__).parents[3]
@@ -210,12 +210,12 @@ def test_a_money_cap_needs_prices(stage: Stage) -> None:
 
 
 async def _preflight(stage: Stage) -> None:
+    content = canonical(given.benchmark())
     asked = RunPreflightRequested(
-        benchmark=BlobRef(sha256="0" * 64, size=0),
-        required=(RequiredCheck(service="broker", check="models"),),
+        benchmark=ref_of(content), required=(RequiredCheck(service="broker", check="models"),)
     )
     view = stage.kernel.context("broker").view(stage.run)
-    await stage.kernel.say("scheduler", stage.run, Draft("main", asked))
+    await stage.kernel.say("scheduler", stage.run, Draft("main", asked, None, (content,)))
     await stage.kernel.until(lambda: view.preflight_answered > view.preflight_seq)
 
 

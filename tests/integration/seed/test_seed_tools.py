@@ -65,18 +65,14 @@ def test_every_tool_and_every_argument_is_documented() -> None:
 
 
 def test_the_tools_of_an_epoch_are_the_approved_ones() -> None:
-    """A list in the task restricts; without one all are there, but none of reflection's."""
+    """What the run approved is added to those that everybody has; reflection's are not there."""
     assert "propose_mutation" not in system_prompt()
-    prompt = system_prompt(extra={"tools": ["read_workspace_file"]})
-    assert (
-        "- read_workspace_file(" in prompt
-        and "- run_command(" not in prompt
-        and "- save_candidate(" in prompt
-    )
-    assert (
-        answer("final_answer('run_command' in globals())", extra={"tools": ["list_workspace"]})
-        is False
-    )
+    plain, prompt = system_prompt(), system_prompt(extra={"tools": ["web_search"]})
+    assert "- run_command(" in plain and "- search_web(" not in plain
+    assert "- run_command(" in prompt and "- search_web(" in prompt
+    assert "- fetch_page(" not in prompt
+    code = "final_answer(['fetch_page' in globals(), 'search_web' in globals()])"
+    assert answer(code, extra={"tools": ["web_fetch"]}) == [True, False]
 
 
 def test_a_small_model_gets_the_compact_form() -> None:

@@ -10,6 +10,7 @@ from schemas.events.benchmark import BenchmarkDraftQueued, BenchmarkRevisionRequ
 from schemas.events.run import RunCancelled, RunFailed, RunPreflightRefused
 from schemas.refs import SecretRef
 from services.architect.core import drafting
+from services.architect.core.contract import Inventory
 from services.architect.core.view import View
 from tests.support.given import (
     RUN,
@@ -38,7 +39,7 @@ def asked(**changes) -> Past[View]:
 
 
 def drafted(**changes) -> Past[View]:
-    return asked(**changes).then(drafting.judge(1, 0, GOOD, "c1"))
+    return asked(**changes).then(drafting.judge(Inventory(), 1, 0, GOOD, "c1"))
 
 
 def test_a_request_queues_the_first_draft():
@@ -52,7 +53,8 @@ def test_a_request_queues_the_first_draft():
 
 def test_a_valid_answer_is_drafted_in_canonical_form():
     """And then waits for the operator."""
-    (draft,) = drafting.judge(1, 0, json.dumps(json.loads(GOOD), indent=2).encode(), "c1")
+    indented = json.dumps(json.loads(GOOD), indent=2).encode()
+    (draft,) = drafting.judge(Inventory(), 1, 0, indented, "c1")
     assert draft.blobs == (GOOD,)
     assert draft.data.criteria == 1
     assert advance(asked().then([draft])) == []
@@ -70,11 +72,11 @@ def test_a_refused_answer_is_repaired_three_times():
     """Each repair shows the violations and the answer before; then the draft has failed."""
     past = asked()
     for repair in range(3):
-        past.then(drafting.judge(1, repair, BAD, None))
+        past.then(drafting.judge(Inventory(), 1, repair, BAD, None))
         (queued,) = facts(drafts := advance(past))
         assert (repair + 1, "objective") == (queued.repair, queued.violations[0].path)
         past.then(drafts)
-    past.then(drafting.judge(1, 3, BAD, None))
+    past.then(drafting.judge(Inventory(), 1, 3, BAD, None))
     (failed,) = facts(drafts := advance(past))
     assert (failed.tries, failed.violations[0].path) == (4, "objective")
     assert advance(past.then(drafts)) == []
@@ -85,7 +87,7 @@ def test_a_refusal_stays_below_the_size_of_an_event():
     many = [Violation(path="p" * 900, message="\N{CJK UNIFIED IDEOGRAPH-4E00}" * 900)] * 500
     kept = drafting._bounded(many)
     assert 0 < len(kept) < 100
-    (draft,) = drafting.judge(1, 0, canonical({"criteria": [{}] * 5000}), None)
+    (draft,) = drafting.judge(Inventory(), 1, 0, canonical({"criteria": [{}] * 5000}), None)
     assert len(encode(happened(RUN, draft.data).envelope)) < 64 * 1024
     assert len(drafting._bounded([Violation(path="p", message="m")] * 500)) == 100
 
@@ -161,7 +163,7 @@ def test_a_revision_queues_the_next_draft_with_its_notes():
     assert isinstance(past.view.revision, BenchmarkRevisionRequested)
     (queued,) = facts(drafts := advance(past))
     assert (queued.draft_no, queued.notes) == (2, "Shorter.")
-    past.then(drafts).then(drafting.judge(2, 0, GOOD, "c2"))
+    past.then(drafts).then(drafting.judge(Inventory(), 2, 0, GOOD, "c2"))
     assert (past.view.drafted.draft_no, past.view.approved) == (2, False)
 
 

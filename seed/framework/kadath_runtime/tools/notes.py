@@ -70,7 +70,7 @@ class Memory:
         reply = self._gateway.request(
             "GET", "/memory?" + urlencode({"q": clip(str(query), 500), "limit": count})
         )
-        records = _accepted(reply).get("records")
+        records = accepted(reply).get("records")
         return records[:count] if isinstance(records, list) else []
 
     def rate_memory(self, record: str, value: int) -> str:
@@ -82,7 +82,7 @@ class Memory:
         """
         if value not in (1, -1):
             raise ValueError("value is 1 or -1")
-        _accepted(
+        accepted(
             self._gateway.request(
                 "POST", "/memory/ratings", {"record": str(record), "value": value}
             )
@@ -107,7 +107,7 @@ class Memory:
             "visibility": visibility,
         }
         return str(
-            _accepted(self._gateway.request("POST", "/memory", record)).get("record", "published")
+            accepted(self._gateway.request("POST", "/memory", record)).get("record", "published")
         )
 
 
@@ -116,7 +116,7 @@ def references(refs: Any) -> list[str]:
     return [clip(str(ref), MAX_REF) for ref in list(refs)[:MAX_REFS]]
 
 
-def _accepted(reply: Reply) -> dict[str, Any]:
+def accepted(reply: Reply) -> dict[str, Any]:
     if not 200 <= reply.status < 300:
         raise ValueError(
             f"the broker refused with status {reply.status}: {clip(str(reply.body), 300)}"
