@@ -1,7 +1,7 @@
 """Take memory in files without a name.
 
-Held by: a limit on memory
-Limit: memory
+Held by: a limit on memory in total
+Limit: memory in total
 """
 
 import os

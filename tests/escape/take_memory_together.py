@@ -1,7 +1,7 @@
 """Take all memory with many small processes.
 
 Held by: a limit on memory in total
-Limit: memory
+Limit: memory in total
 """
 
 import os
