@@ -81,6 +81,8 @@ def fail(message: str, code: int, hint: str = "") -> NoReturn:
 
 def main() -> None:
     """The program. Trouble that is known by name is told in one line, never as a traceback."""
+    from nats.errors import ConnectionClosedError, NoServersError
+    from nats.errors import TimeoutError as NatsTimeout
     from pydantic import ValidationError
 
     from kadath.cli import (
@@ -105,6 +107,8 @@ def main() -> None:
         fail(str(error), 3, error.hint)
     except (HomeBusy, HomeUnusable, ChildFailed, KernelFailed, WrongVersion) as error:
         fail(str(error), 5)
+    except (ConnectionClosedError, NatsTimeout, NoServersError) as error:
+        fail(f"the kernel does not answer ({error})", 5, "kadath doctor, or the same again")
     except DemoFailed as error:
         fail(str(error), 4, "kadath resume RUN, or kadath events RUN")
     except ValidationError as error:

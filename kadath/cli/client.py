@@ -10,9 +10,11 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import httpx
+import nats.errors
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.js.api import ConsumerConfig, DeliverPolicy
+from nats.js.client import JetStreamContext
 
 from kadath import VERSION, home, nats_server
 from kadath.home import Home, Kernel
@@ -23,6 +25,7 @@ from services.kit.blobs import FileBlobs
 
 START_SECONDS = 60
 IDLE_SECONDS = 300
+SUBSCRIBE_TRIES = 4
 
 
 class WrongVersion(RuntimeError):
@@ -105,7 +108,26 @@ class Session:
         self, subject: str, until: Callable[[Recorded], bool], follow: bool = True
     ) -> AsyncIterator[Recorded]:
         """Every event of `subject` from the first on, in order, until `until` says so."""
-        queue: asyncio.Queue[Recorded | None] = asyncio.Queue()
+        for _ in range(SUBSCRIBE_TRIES):
+            # A request that a dying server took along is made again, with a queue of its own.
+            queue: asyncio.Queue[Recorded | None] = asyncio.Queue()
+            with contextlib.suppress(nats.errors.TimeoutError):
+                subscription = await self._subscribe(subject, queue, follow)
+                break
+        else:
+            raise KernelFailed(f"the kernel does not answer: see {self.home.folder}/kernel.log")
+        try:
+            while (recorded := await queue.get()) is not None:
+                yield recorded
+                if until(recorded):
+                    return
+        finally:
+            await subscription.unsubscribe()
+
+    async def _subscribe(
+        self, subject: str, queue: asyncio.Queue[Recorded | None], follow: bool
+    ) -> JetStreamContext.PushSubscription:
+        """An ordered consumer that fills `queue`; None ends it where the log ends."""
 
         async def on_message(message: Msg) -> None:
             tokens = message.reply.split(".")
@@ -118,16 +140,10 @@ class Session:
         subscription = await self.nats.jetstream().subscribe(
             subject, stream=subjects.EVENTS, ordered_consumer=True, config=config, cb=on_message
         )
-        try:
-            info = await subscription.consumer_info()
-            if not follow and not info.num_pending and not info.delivered.consumer_seq:
-                return
-            while (recorded := await queue.get()) is not None:
-                yield recorded
-                if until(recorded):
-                    return
-        finally:
-            await subscription.unsubscribe()
+        info = await subscription.consumer_info()
+        if not follow and not info.num_pending and not info.delivered.consumer_seq:
+            await queue.put(None)
+        return subscription
 
 
 @contextlib.asynccontextmanager

@@ -40,7 +40,7 @@ def _install() -> None:
         for package, program in (("docker.io", "dockerd"), ("mmdebstrap", "mmdebstrap"))
         if shutil.which(program) is None
     ]
-    if not missing or _answers():
+    if not missing or answers():
         return
     if os.geteuid() != 0:
         raise OSError(f"apt-get install {' '.join(missing)} needs root")
@@ -49,7 +49,8 @@ def _install() -> None:
         subprocess.run(["apt-get", *command], check=True, capture_output=True, env=env, timeout=300)
 
 
-def _answers() -> bool:
+def answers() -> bool:
+    """Whether a Docker daemon runs on this machine."""
     if shutil.which("docker") is None:
         return False
     done = subprocess.run(["docker", "version"], capture_output=True)
@@ -58,7 +59,7 @@ def _answers() -> bool:
 
 def _start() -> None:
     """Every container is on no network, so the daemon needs no bridge and no iptables."""
-    if _answers():
+    if answers():
         return
     if not os.path.ismount("/sys/fs/cgroup") and shutil.which("cgroupfs-mount"):
         subprocess.run(["cgroupfs-mount"], check=True, capture_output=True)
@@ -72,7 +73,7 @@ def _start() -> None:
     )
     atexit.register(_stop, daemon)
     deadline = time.monotonic() + READY_SECONDS
-    while not _answers():
+    while not answers():
         if daemon.poll() is not None or time.monotonic() > deadline:
             raise OSError("dockerd does not start")
         time.sleep(0.1)

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -121,7 +120,7 @@ class Machine:
         found += [f"mount {line}" for line in mounts if mark in line]
         if self.where.sockets.exists():
             found += [f"socket {p}" for p in self.where.sockets.rglob("*") if p.is_socket()]
-        if shutil.which("docker"):
+        if daemon.answers():  # without a daemon there are no containers
             found += [f"container {name}" for name in daemon.containers(mark, "-a")]
         return found
 
