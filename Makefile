@@ -45,3 +45,4 @@ catalogue:
 locks:
 	uv pip compile pyproject.toml --generate-hashes --python-version 3.11 --no-strip-extras --no-header --no-annotate -o deploy/locks/runtime.txt
 	uv pip compile pyproject.toml --group dev --constraint deploy/locks/runtime.txt --generate-hashes --python-version 3.11 --no-strip-extras --no-header --no-annotate -o deploy/locks/dev.txt
+	uv pip compile deploy/locks/searxng.in --generate-hashes --python-version 3.11 --no-header --no-annotate -o deploy/locks/searxng.txt

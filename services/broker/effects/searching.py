@@ -56,6 +56,8 @@ class SearXNG:
 
     async def _ask(self, session: aiohttp.ClientSession, query: str) -> list[Any]:
         async with session.get(self._url, params={"q": query, "format": "json"}) as response:
+            if response.status == 403:
+                raise ValueError("status 403: its settings must list json among search.formats")
             if response.status != 200:
                 raise ValueError(f"status {response.status}")
             body = await response.content.read(ANSWER_BYTES)
